@@ -1,0 +1,47 @@
+// The seam on a real root directory.
+#pragma once
+
+#include <string>
+
+#include "lib/tree/files.hpp"
+
+namespace rg {
+
+/// The name of the temporary file beside `name`: fixed, so that SELinux policy and a clean-up can know it.
+[[nodiscard]] std::string temporary_name(const std::string& name);
+
+class DiskFiles final : public Files {
+ public:
+  /// `root`: an O_PATH descriptor of the root directory. `selinux`: whether labels are read and set.
+  DiskFiles(SharedDescriptor root, bool selinux);
+
+  Seen observe(const std::string& path) override;
+  Seen look_again(const std::string& path, const Seen& before) override;
+  GlobMatch expand(const std::string& pattern) override;
+  WriterOpen writer_open(const Seen& seen) override;
+  Result<Swap> replace(const Replacement& wanted) override;
+  std::string refusal(const Place& place, const Error& error) override;
+  [[nodiscard]] bool selinux() const override { return selinux_; }
+
+ private:
+  SharedDescriptor root_;
+  bool selinux_;
+};
+
+/// Opens a root directory. O_PATH.
+[[nodiscard]] Result<SharedDescriptor> open_root(const std::string& path);
+
+/// Whether this kernel runs SELinux: only then does it register selinuxfs (security/selinux/selinuxfs.c), seen from a
+/// container without /sys/fs/selinux too.
+[[nodiscard]] bool selinux_enabled();
+
+/// Reads at most 1 MiB and one byte more from the start of an open file.
+[[nodiscard]] Result<std::string> read_whole(int fd);
+
+/// security.selinux of an open file, empty if none.
+[[nodiscard]] std::string read_label(int fd);
+
+/// Whether somebody has this file open for writing. The lease is given back at once: a held one blocks writers.
+[[nodiscard]] WriterOpen probe_writer(int fd);
+
+}  // namespace rg

@@ -1,0 +1,137 @@
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
+#include <sys/xattr.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "lib/tree/disk_files.hpp"
+
+namespace rg {
+namespace {
+
+constexpr std::size_t kReadLimit = (1U << 20U) + 1;
+
+NodeKind kind_of(mode_t mode) {
+  if (S_ISREG(mode)) return NodeKind::file;
+  if (S_ISLNK(mode)) return NodeKind::link;
+  return S_ISDIR(mode) ? NodeKind::directory : NodeKind::other;
+}
+
+void fail(Seen& seen, int error) {
+  seen.error = error;
+  seen.kind = error == ENOENT ? NodeKind::absent : NodeKind::unreadable;
+}
+
+// Reads an open regular file into `seen`.
+void fill(Seen& seen, int fd, bool selinux) {
+  seen.file = share(fd);
+  if (::fstat(fd, &seen.info) != 0) return fail(seen, errno);
+  seen.kind = kind_of(seen.info.st_mode);
+  if (seen.kind != NodeKind::file) return;
+  auto bytes = read_whole(fd);
+  if (!bytes) return fail(seen, bytes.error().code);
+  seen.bytes = std::move(*bytes);
+  if (selinux) seen.label = read_label(fd);
+}
+
+// The final name by O_PATH first: opening a device can do things, and a FIFO's open can wait.
+void examine(Seen& seen, bool selinux) {
+  const Place& place = seen.target();
+  const FileDescriptor node(::openat(place.directory->get(), place.name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  if (!node || ::fstat(node.get(), &seen.info) != 0) return fail(seen, errno);
+  seen.kind = kind_of(seen.info.st_mode);
+  if (seen.kind != NodeKind::file) return;
+  // A file that was reached through a link is opened only if everyone may read it: a link to a secret must not make us
+  // copy it into a file that everyone reads.
+  if (seen.linked() && (seen.info.st_mode & S_IROTH) == 0) return fail(seen, EACCES);
+  const std::string self = "/proc/self/fd/" + std::to_string(node.get());
+  const int fd = ::open(self.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return fail(seen, errno);
+  fill(seen, fd, selinux);
+}
+
+}  // namespace
+
+DiskFiles::DiskFiles(SharedDescriptor root, bool selinux) : root_(std::move(root)), selinux_(selinux) {}
+
+Seen DiskFiles::observe(const std::string& path) {
+  Seen seen;
+  seen.chain = walk(root_, path);
+  if (!seen.chain.complete) {
+    fail(seen, seen.chain.error);
+    return seen;
+  }
+  seen.kind = seen.chain.steps.back().kind;
+  if (seen.kind == NodeKind::file) examine(seen, selinux_);
+  if (seen.kind == NodeKind::directory || seen.kind == NodeKind::other) return seen;
+  return seen;
+}
+
+Seen DiskFiles::look_again(const std::string& path, const Seen& before) {
+  if (!before.chain.complete || before.linked()) return observe(path);
+  const Place& place = before.target();
+  constexpr int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  const int fd = ::openat(place.directory->get(), place.name.c_str(), flags);
+  if (fd < 0) return observe(path);
+  Seen seen;
+  seen.chain = before.chain;
+  fill(seen, fd, selinux_);
+  if (seen.kind != NodeKind::file) return observe(path);
+  seen.chain.steps.back().kind = NodeKind::file;
+  return seen;
+}
+
+GlobMatch DiskFiles::expand(const std::string& pattern) { return expand_glob(root_, pattern); }
+
+WriterOpen DiskFiles::writer_open(const Seen& seen) {
+  return seen.file ? probe_writer(seen.file->get()) : WriterOpen::unknown;
+}
+
+Result<SharedDescriptor> open_root(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return errno_error("open", path);
+  return share(fd);
+}
+
+bool selinux_enabled() {
+  const FileDescriptor fd(::open("/proc/filesystems", O_RDONLY | O_CLOEXEC));
+  if (!fd) return false;
+  const auto text = read_whole(fd.get());
+  return text && text->find("\tselinuxfs\n") != std::string::npos;
+}
+
+Result<std::string> read_whole(int fd) {
+  std::string bytes;
+  std::array<char, 4096> block{};
+  while (bytes.size() < kReadLimit) {
+    const std::size_t want = std::min(block.size(), kReadLimit - bytes.size());
+    const ssize_t got = ::pread(fd, block.data(), want, static_cast<off_t>(bytes.size()));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno_error("read");
+    bytes.append(block.data(), static_cast<std::size_t>(got));
+    if (static_cast<std::size_t>(got) < want) break;  // a regular file gives all it has
+  }
+  return bytes;
+}
+
+std::string read_label(int fd) {
+  std::array<char, 256> text{};
+  const ssize_t length = ::fgetxattr(fd, "security.selinux", text.data(), text.size());
+  if (length <= 0) return {};
+  std::string label(text.data(), static_cast<std::size_t>(length));
+  while (!label.empty() && label.back() == '\0') label.pop_back();
+  return label;
+}
+
+WriterOpen probe_writer(int fd) {
+  if (::fcntl(fd, F_SETLEASE, F_RDLCK) == 0) {
+    ::fcntl(fd, F_SETLEASE, F_UNLCK);
+    return WriterOpen::no;
+  }
+  return errno == EAGAIN ? WriterOpen::yes : WriterOpen::unknown;
+}
+
+}  // namespace rg

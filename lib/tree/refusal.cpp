@@ -1,0 +1,43 @@
+// Why the kernel refuses a write, in words that begin with the state's word and say what to do.
+#include <fcntl.h>
+#include <linux/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+
+#include "lib/tree/disk_files.hpp"
+
+namespace rg {
+namespace {
+
+// statx(2) by its number and the kernel's own structure: glibc 2.28 and the kernel disagree about who declares it.
+bool has_attribute(int dir, const char* name, unsigned long long attribute) {
+  struct ::statx info {};
+  const int flags = AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH;
+  return ::syscall(SYS_statx, dir, name, flags, STATX_BASIC_STATS, &info) == 0 && (info.stx_attributes & attribute) != 0;
+}
+
+bool read_only_here(int dir, const char* name) {
+  const FileDescriptor fd(::openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  struct ::statvfs info {};
+  return fd && ::fstatvfs(fd.get(), &info) == 0 && (info.f_flag & ST_RDONLY) != 0;
+}
+
+}  // namespace
+
+std::string DiskFiles::refusal(const Place& place, const Error& error) {
+  const int dir = place.directory->get();
+  const char* name = place.name.c_str();
+  if (has_attribute(dir, name, STATX_ATTR_IMMUTABLE)) return "immutable: chattr -i " + place.name + " lets it be written";
+  if (has_attribute(dir, name, STATX_ATTR_APPEND)) return "immutable: append-only, chattr -a " + place.name + " lets it be written";
+  if (has_attribute(dir, "", STATX_ATTR_IMMUTABLE)) return "immutable: its directory is, chattr -i lets it be written";
+  if (error.code == EROFS || read_only_here(dir, name) || read_only_here(dir, ".")) {
+    return "read-only: the file system or mount is; mount its directory read-write (a unit needs it in ReadWritePaths=)";
+  }
+  if (error.code == EACCES || error.code == EPERM) {
+    return "permission: " + error.text() + "; run as root, or give the directory and CAP_DAC_OVERRIDE";
+  }
+  if (error.code == EBUSY) return "permission: " + error.text() + "; it is a mount point that can only be written in place";
+  return {};
+}
+
+}  // namespace rg

@@ -1,0 +1,60 @@
+// The one walker: a path inside the root, component by component, every link resolved inside the root. Nobody can swap a
+// link under it, and it yields every directory that was looked in: the places to watch.
+// openat2(2) with RESOLVE_IN_ROOT is no substitute: it doesn't give the hops, and Linux 4.18 (RHEL 8) and qemu-user lack it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "lib/tree/file_descriptor.hpp"
+
+namespace rg {
+
+enum class NodeKind { absent, file, link, directory, other, unreadable };
+
+/// A name in a held directory: where something is read or written.
+struct Place {
+  SharedDescriptor directory;  ///< O_PATH
+  std::string name;
+};
+
+/// One name that was looked up in one directory on the way.
+struct Step {
+  Place place;
+  dev_t device = 0;  ///< of the directory
+  ino_t inode = 0;
+  NodeKind kind = NodeKind::absent;
+  std::string link_text;  ///< kind link
+};
+
+struct Chain {
+  std::vector<Step> steps;
+  std::size_t named = 0;  ///< the step of the path's own last component (it may be a link that the later steps follow)
+  bool complete = false;  ///< the last step is the final name: its directory exists
+  int error = 0;          ///< why it isn't complete: ENOENT, ENOTDIR, ELOOP (over 40 links), EACCES...
+  std::string path;       ///< of the final name inside the root, without links
+
+  [[nodiscard]] bool reached_name() const { return named < steps.size(); }
+  [[nodiscard]] const Step& name_step() const { return steps[named]; }
+  [[nodiscard]] bool linked() const { return reached_name() && name_step().kind == NodeKind::link; }
+};
+
+/// Looks up `path` (absolute, inside `root`; `..` stops at the root). No file is opened but with O_PATH.
+[[nodiscard]] Chain walk(const SharedDescriptor& root, const std::string& path);
+
+/// The same directories and names, links and kinds: nothing new to watch.
+[[nodiscard]] bool same_chain(const Chain& a, const Chain& b);
+
+/// The existing paths that match `pattern` (fnmatch(3) in any component; a leading dot never matches a wildcard), sorted:
+/// numbers by value, other names by bytes. `looked_in` gets the chain of every directory that was listed (up to the name
+/// `pattern component`), for watching. At most 10,000.
+struct GlobMatch {
+  std::vector<std::string> paths;
+  std::vector<Chain> looked_in;
+};
+[[nodiscard]] GlobMatch expand_glob(const SharedDescriptor& root, const std::string& pattern);
+[[nodiscard]] bool has_glob(const std::string& path);
+
+}  // namespace rg
