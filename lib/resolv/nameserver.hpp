@@ -1,4 +1,5 @@
-// The address of one nameserver, and prefixes of addresses: values, no system call (inet_pton(3) and inet_ntop(3) ask nobody).
+// The address of one nameserver, and prefixes of addresses: values, no system call (inet_pton(3) and inet_ntop(3) ask
+// nobody).
 #pragma once
 
 #include <array>
@@ -14,8 +15,9 @@ namespace rg {
 /// `fe80::1%eth1` differ, as do `::ffff:192.0.2.1` and `192.0.2.1`. Compared by value.
 class Nameserver {
  public:
-  /// Strict: IPv4 in four decimal parts without leading zeros, or IPv6 as inet_pton(3) reads it with an optional `%zone`.
-  /// nullopt for anything else (`127.1`, `010.0.0.1`, `[::1]`, `192.0.2.1:53`, `192.0.2.1%eth0`, an empty zone).
+  /// Strict: IPv4 in four decimal parts without leading zeros, or IPv6 as inet_pton(3) reads it with an optional
+  /// `%zone`. nullopt for anything else (`127.1`, `010.0.0.1`, `[::1]`, `192.0.2.1:53`, `192.0.2.1%eth0`, an empty
+  /// zone).
   static std::optional<Nameserver> parse(std::string_view text);
 
   /// Canonical text: dotted quad, or RFC 5952 as inet_ntop(3) writes it, and `%zone`.

@@ -7,7 +7,8 @@
 namespace rg {
 
 /// The name of the writer that the comments before the first other line speak of: `NetworkManager`, `systemd-resolved`,
-/// `openresolv`, `resolvconf`, `dhcpcd`, `tailscale`, `netbird`, `docker`, `wsl`, `connman`, `cloud-init`; empty if none.
+/// `openresolv`, `resolvconf`, `dhcpcd`, `tailscale`, `netbird`, `docker`, `wsl`, `connman`, `cloud-init`; empty if
+/// none.
 [[nodiscard]] std::string apparent_writer(std::string_view bytes);
 
 }  // namespace rg

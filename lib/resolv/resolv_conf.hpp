@@ -15,15 +15,21 @@ namespace rg {
 /// Only this much of a file is read; a line cut there doesn't count. Bytes.
 inline constexpr std::size_t kMaxFileBytes = 1U << 20U;
 
-/// What makes some resolver read a line in another way than we do ("misread is drift").
+/// What makes some resolver read a line in another way than we do ("misread is drift"):
+/// a byte order mark at the file's start, whatever its line is; a CR anywhere but at the end of a comment or a blank
+/// line; a NUL anywhere (musl swallows the line behind it); a comment behind a value that counts, or that glibc would
+/// take for one; a nameserver's value that isn't usable here and that some resolver asks all the same (`127.1`,
+/// `[2001:db8::1]`).
 enum class Flaw { byte_order_mark, carriage_return, nul, trailing_comment, address_form };
 
 struct Line {
   enum class Kind { other, nameserver, search, domain, options };  // other: comments, blank and unknown lines
   Kind kind = Kind::other;
   std::string text;                 ///< exactly as it stands in the file, its line end included
-  std::vector<std::string> values;  ///< the words that count: one at most for nameserver and domain
-  std::vector<Flaw> flaws;          ///< only of lines whose kind isn't other
+  std::vector<std::string> values;  ///< the words that count: one at most for nameserver (usable or not) and domain
+  std::vector<Flaw> flaws;          ///< sorted, each once
+  bool beyond = false;              ///< all that stands past kMaxFileBytes and the line that is cut there: one line of
+                                    ///< kind other without values and flaws, so that nothing reads it
 };
 
 struct ResolvConf {
