@@ -30,6 +30,8 @@ struct Document {
   std::uint32_t mode = 0644;   ///< permission bits
   std::uint32_t uid = 0, gid = 0;
   std::string label;           ///< security.selinux, empty if none
+  bool finished = true;        ///< false: its writer had it open; the lists aren't good for later
+  bool removed = false;        ///< its writer removed it since: its lists are gone, what was there can be given back
   friend bool operator==(const Document&, const Document&) = default;
 };
 

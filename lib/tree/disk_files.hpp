@@ -21,6 +21,9 @@ class DiskFiles final : public Files {
   WriterOpen writer_open(const Seen& seen) override;
   Result<Swap> replace(const Replacement& wanted) override;
   std::string refusal(const Place& place, const Error& error) override;
+  std::string standing_refusal(const Place& place) override;
+  std::optional<Leftover> leftover(const Place& place) override;
+  void discard_leftover(const Place& place) override;
   [[nodiscard]] bool selinux() const override { return selinux_; }
 
  private:
@@ -34,6 +37,9 @@ class DiskFiles final : public Files {
 /// Whether this kernel runs SELinux: only then does it register selinuxfs (security/selinux/selinuxfs.c), seen from a
 /// container without /sys/fs/selinux too.
 [[nodiscard]] bool selinux_enabled();
+
+/// fsync(2) of a file that was made visible and of its directory: the durable half of a write, off the hot path.
+void make_durable(const Place& place);
 
 /// Reads at most 1 MiB and one byte more from the start of an open file.
 [[nodiscard]] Result<std::string> read_whole(int fd);

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -44,6 +45,7 @@ struct Replacement {
   std::string label;  ///< security.selinux; empty: none is set
   bool in_place = false;
   bool only_attributes = false;  ///< mode and label alone: no content is touched
+  bool remove = false;           ///< nothing shall stand there
 };
 
 struct Swap {
@@ -58,6 +60,13 @@ struct Swap {
   std::string bytes;       ///< out newer
   struct stat info {};     ///< out newer: of that file
   SharedDescriptor open;   ///< what came out, where its writer still has it open
+};
+
+/// A node under the temporary name.
+struct Leftover {
+  NodeKind kind = NodeKind::absent;
+  std::string text;  ///< its bytes, or the text of the link
+  struct stat info {};
 };
 
 class Files {
@@ -77,6 +86,11 @@ class Files {
   virtual Result<Swap> replace(const Replacement& wanted) = 0;
   /// Why the kernel refused: one of immutable, read-only, permission, ... and what to do. Empty: not a refusal (an I/O error).
   virtual std::string refusal(const Place& place, const Error& error) = 0;
+  /// What still refuses a write, told without trying: immutable and append-only files. Empty: nothing known.
+  virtual std::string standing_refusal(const Place& place) = 0;
+  /// The temporary file that a killed guardian left beside `place`.
+  virtual std::optional<Leftover> leftover(const Place& place) = 0;
+  virtual void discard_leftover(const Place& place) = 0;
   [[nodiscard]] virtual bool selinux() const = 0;
 };
 

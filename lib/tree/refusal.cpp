@@ -24,12 +24,19 @@ bool read_only_here(int dir, const char* name) {
 
 }  // namespace
 
-std::string DiskFiles::refusal(const Place& place, const Error& error) {
+std::string DiskFiles::standing_refusal(const Place& place) {
   const int dir = place.directory->get();
   const char* name = place.name.c_str();
   if (has_attribute(dir, name, STATX_ATTR_IMMUTABLE)) return "immutable: chattr -i " + place.name + " lets it be written";
   if (has_attribute(dir, name, STATX_ATTR_APPEND)) return "immutable: append-only, chattr -a " + place.name + " lets it be written";
   if (has_attribute(dir, "", STATX_ATTR_IMMUTABLE)) return "immutable: its directory is, chattr -i lets it be written";
+  return {};
+}
+
+std::string DiskFiles::refusal(const Place& place, const Error& error) {
+  if (std::string standing = standing_refusal(place); !standing.empty()) return standing;
+  const int dir = place.directory->get();
+  const char* name = place.name.c_str();
   if (error.code == EROFS || read_only_here(dir, name) || read_only_here(dir, ".")) {
     return "read-only: the file system or mount is; mount its directory read-write (a unit needs it in ReadWritePaths=)";
   }

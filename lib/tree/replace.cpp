@@ -4,7 +4,7 @@
 //     ext4_cross_rename) and XFS none at all, a power loss would leave an empty file. sync_file_range(2) prevents that at
 //     no measurable cost; an fsync here would cost up to half a second;
 //  3. RENAME_EXCHANGE, then a look at what came out: a writer who was faster than us is never lost.
-#include "lib/tree/replace.hpp"
+#include "lib/tree/disk_files.hpp"
 
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -210,6 +210,11 @@ Result<Swap> set_attributes_only(const Replacement& wanted) {
   return swap;
 }
 
+Result<Swap> remove_node(const Place& place) {
+  if (::unlinkat(place.directory->get(), place.name.c_str(), 0) != 0) return failed("remove", place);
+  return Swap{};
+}
+
 bool rename_cannot_work(int error) {
   return error == EBUSY || error == EXDEV || error == EROFS || error == EACCES || error == EPERM;
 }
@@ -267,6 +272,7 @@ std::string temporary_name(const std::string& name) { return "." + name + ".reso
 
 Result<Swap> DiskFiles::replace(const Replacement& wanted) {
   if (wanted.only_attributes) return set_attributes_only(wanted);
+  if (wanted.remove) return remove_node(wanted.place);
   if (wanted.in_place && wanted.judged_kind == NodeKind::file) return write_in_place(wanted);
   const std::string temporary = temporary_name(wanted.place.name);
   auto made = make_temporary(wanted, temporary);
@@ -282,22 +288,22 @@ Result<Swap> DiskFiles::replace(const Replacement& wanted) {
   return in_place ? in_place : swap;
 }
 
-std::optional<std::string> read_leftover(const Place& place, struct stat& info) {
+std::optional<Leftover> DiskFiles::leftover(const Place& place) {
   CameOut out = look_at(place, temporary_name(place.name));
   if (out.kind == NodeKind::absent) return std::nullopt;
-  info = out.info;
-  return std::move(out.text);
+  return Leftover{out.kind, std::move(out.text), out.info};
 }
 
-void discard_leftover(const Place& place) {
+void DiskFiles::discard_leftover(const Place& place) {
   ::unlinkat(place.directory->get(), temporary_name(place.name).c_str(), 0);
 }
 
-void make_durable(const SharedDescriptor& directory, const std::string& name) {
-  const FileDescriptor file(::openat(directory->get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+void make_durable(const Place& place) {
+  const int at = place.directory->get();
+  const FileDescriptor file(::openat(at, place.name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (file) ::fsync(file.get());
-  const FileDescriptor dir(::openat(directory->get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (dir) ::fsync(dir.get());
+  const FileDescriptor directory(::openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory) ::fsync(directory.get());
 }
 
 }  // namespace rg

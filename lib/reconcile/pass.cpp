@@ -1,0 +1,240 @@
+#include "lib/reconcile/pass.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "lib/reconcile/surroundings.hpp"
+#include "lib/resolv/owner.hpp"
+#include "lib/store/sha256.hpp"
+
+namespace rg {
+namespace {
+
+constexpr int kTurns = 8;  // a bound on the work of one wake-up; more events are on their way where it isn't enough
+
+std::optional<std::string> content_of(const Seen& seen) {
+  return seen.kind == NodeKind::file ? std::optional(seen.bytes) : std::nullopt;
+}
+
+}  // namespace
+
+class Pass {
+ public:
+  Pass(Guarded& guarded, Files& files, const PassOptions& options) : guarded_(guarded), files_(files), options_(options) {}
+
+  Outcome run() {
+    begun_ = std::chrono::steady_clock::now();
+    for (int turn = 0; turn < kTurns; ++turn) {
+      look(turn == 0 && options_.quick);
+      if (decide_now()) break;
+    }
+    return std::move(outcome_);
+  }
+
+  Decision judge_only() {
+    look(false);
+    judge();
+    return std::move(outcome_.decision);
+  }
+
+ private:
+  void look(bool quick) {
+    const std::string& path = guarded_.policy.path;
+    guarded_.seen = quick ? files_.look_again(path, guarded_.seen) : files_.observe(path);
+    const auto content = content_of(guarded_.seen);
+    fresh_ = !guarded_.looked || content != guarded_.known;
+    ours_ = is_ours(guarded_, fresh_);
+    open_ = fresh_ && !ours_ && files_.writer_open(guarded_.seen) == WriterOpen::yes;
+  }
+
+  void judge() {
+    const Surroundings around = look_around(guarded_, files_, ours_);
+    const Circumstances now{around.document,   around.link_target, around.upstream,
+                            guarded_.memory,   files_.selinux(),   options_.interface_exists};
+    outcome_.decision = decide(guarded_.policy, as_node(guarded_.seen), now);
+  }
+
+  // True: this is the end of the pass.
+  bool decide_now() {
+    judge();
+    Decision& decision = outcome_.decision;
+    if (decision.kind == Decision::Kind::keep) return keep();
+    if (std::string taken = options_.taken ? options_.taken(guarded_.seen) : std::string{}; !taken.empty()) {
+      return end(Refused{std::move(taken)});
+    }
+    if (decision.kind == Decision::Kind::refuse) {
+      note_content();
+      return end(Refused{decision.refusal});
+    }
+    if (writes_ == 0 && open_ && !options_.force) return end(Held{State::settling, "its writer has it open"});
+    learn();
+    note_content();
+    if (writes_ == 0 && options_.gate) {
+      if (auto held = options_.gate(decision)) {
+        if (held->why == State::observing) note_would_restore();
+        return end(std::move(*held));
+      }
+    }
+    return write();
+  }
+
+  bool keep() {
+    if (std::string taken = options_.taken ? options_.taken(guarded_.seen) : std::string{}; !taken.empty()) {
+      return end(Refused{std::move(taken)});
+    }
+    if (!open_) learn();
+    note_content();
+    if (files_.selinux() && guarded_.memory.held_label != guarded_.seen.label) {
+      guarded_.memory.held_label = guarded_.seen.label;
+      outcome_.memory_changed = true;
+    }
+    if (writes_ == 0) return end(Unchanged{Verified{}});
+    note_restore();
+    return end(Restored{Verified{}});
+  }
+
+  // From a writer's content: his document and, where he is through with it, the lists that are good for later.
+  void learn() {
+    const Memory before = guarded_.memory;
+    if (!ours_ && fresh_) take_document(guarded_, options_.finished && !open_);
+    const auto& document = guarded_.memory.document;
+    if (document && document->finished && guarded_.seen.kind != NodeKind::unreadable) {
+      remember(guarded_.memory, outcome_.decision.content, options_.clock());
+    }
+    if (!(guarded_.memory == before)) outcome_.memory_changed = true;
+  }
+
+  // A content that we didn't make, for the history.
+  void note_content() {
+    const auto content = content_of(guarded_.seen);
+    if (fresh_ && !ours_) {
+      Event event = new_event(Event::Kind::rewrite);
+      event.before = guarded_.known;
+      event.after = content;
+      outcome_.events.push_back(std::move(event));
+    }
+    guarded_.known = content;
+    guarded_.looked = true;
+    fresh_ = false;
+  }
+
+  Event new_event(Event::Kind kind) const {
+    Event event;
+    event.at = options_.clock();
+    event.kind = kind;
+    event.path = guarded_.policy.path;
+    event.how = guarded_.looked ? options_.how : How::start;
+    event.writer.apparent = apparent_writer(guarded_.seen.kind == NodeKind::file ? guarded_.seen.bytes : std::string{});
+    event.violations = outcome_.decision.violations;
+    return event;
+  }
+
+  void note_restore() {
+    Event event = std::move(restore_);
+    event.after = content_of(guarded_.seen);
+    event.outcome = "restored";
+    event.took_us =
+        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begun_).count();
+    outcome_.events.push_back(std::move(event));
+  }
+
+  // What a restore would have done, once for each content.
+  void note_would_restore() {
+    const Decision& decision = outcome_.decision;
+    if (guarded_.would_restore == decision.bytes) return;
+    guarded_.would_restore = decision.bytes;
+    Event event = new_event(Event::Kind::would_restore);
+    event.before = content_of(guarded_.seen);
+    event.after = decision.make_link ? std::nullopt : std::optional(decision.bytes);
+    event.outcome = "observing";
+    outcome_.events.push_back(std::move(event));
+  }
+
+  bool write() {
+    const Decision& decision = outcome_.decision;
+    const Replacement wanted = replacement_for(guarded_, decision);
+    if (options_.was_refused && writes_ == 0) {
+      if (std::string still = files_.standing_refusal(wanted.place); !still.empty()) return end(Refused{std::move(still)});
+    }
+    if (decision.content.filled && options_.intend && !decision.make_link) options_.intend(sha256_hex(decision.bytes));
+    if (writes_ == 0) {
+      restore_ = new_event(Event::Kind::restore);
+      restore_.before = content_of(guarded_.seen);
+    }
+    auto swap = files_.replace(wanted);
+    if (!swap) return refused(wanted.place, swap.error());
+    took(*swap);
+    return false;
+  }
+
+  bool refused(const Place& place, const Error& error) {
+    std::string reason = files_.refusal(place, error);
+    if (!reason.empty()) return end(Refused{std::move(reason)});
+    return end(Failed{error.text()});
+  }
+
+  void took(const Swap& swap) {
+    if (swap.open) outcome_.still_open.push_back(swap.open);
+    if (swap.out == Swap::Out::put_back) return;
+    ++writes_;
+    const Decision& decision = outcome_.decision;
+    outcome_.memory_changed = true;
+    if (!decision.only_attributes) {
+      guarded_.memory.written = digest_of_write(decision);
+      guarded_.written = decision.make_link ? std::nullopt : std::optional(decision.bytes);
+      guarded_.known = guarded_.written;
+    }
+    if (swap.out != Swap::Out::newer) return;
+    // A writer was faster than us, and his file came out: his is the document now, and it's judged in the next turn.
+    Document document;
+    document.kind = Document::Kind::file;
+    document.bytes = swap.bytes;
+    document.mode = swap.info.st_mode & 07777U;
+    document.uid = swap.info.st_uid;
+    document.gid = swap.info.st_gid;
+    document.finished = !swap.open;
+    Event event = new_event(Event::Kind::rewrite);
+    event.before = restore_.before;
+    event.after = swap.bytes;
+    event.how = How::renamed;
+    event.writer.apparent = apparent_writer(swap.bytes);
+    outcome_.events.push_back(std::move(event));
+    guarded_.memory.document = std::move(document);
+  }
+
+  template <class Result>
+  bool end(Result result) {
+    outcome_.result = std::move(result);
+    return true;
+  }
+
+  Guarded& guarded_;
+  Files& files_;
+  const PassOptions& options_;
+  Outcome outcome_;
+  Event restore_;
+  std::chrono::steady_clock::time_point begun_;
+  int writes_ = 0;
+  bool fresh_ = false;  // the content differs from what the last look found
+  bool ours_ = false;   // it is what we wrote last
+  bool open_ = false;   // a writer has it open
+};
+
+Outcome reconcile(Guarded& guarded, Files& files, const PassOptions& options) {
+  return Pass(guarded, files, options).run();
+}
+
+Decision look_and_decide(Guarded& guarded, Files& files, const PassOptions& options) {
+  return Pass(guarded, files, options).judge_only();
+}
+
+void learn_late(Guarded& guarded, const std::string& bytes) {
+  if (!guarded.memory.document) guarded.memory.document.emplace();
+  Document& document = *guarded.memory.document;
+  document.kind = Document::Kind::file;
+  document.bytes = bytes;
+  document.finished = true;
+  document.removed = false;
+}
+
+}  // namespace rg

@@ -1,0 +1,58 @@
+// One pass over one guarded path: look, decide, replace, look, decide.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/reconcile/outcome.hpp"
+
+namespace rg {
+
+/// What a guard keeps from pass to pass.
+struct Guarded {
+  Policy policy;
+  Memory memory;
+  std::optional<std::string> written;  ///< the bytes of our last write, where they are known
+  Seen seen;                           ///< the last look
+  std::optional<std::string> known;    ///< the content that the last look found; nullopt: none, or not looked yet
+  bool looked = false;
+  std::vector<Chain> other_chains;     ///< of upstream files and of link_to's target: to be watched too
+  std::optional<std::string> would_restore;  ///< what an observing guard recorded last
+  std::map<std::string, std::string> upstream_bytes;  ///< as last read when nobody had them open for writing
+};
+
+struct PassOptions {
+  bool quick = false;     ///< only the final name had an event and its directory is held
+  bool finished = true;   ///< no event says that a writer is in the middle of his work
+  bool force = false;     ///< `settle` is over: judge it as it stands
+  bool was_refused = false;  ///< the last attempt was: look for what still refuses before trying
+  How how = How::unknown;
+  std::function<WallTime()> clock;
+  std::function<bool(const std::string& zone)> interface_exists;
+  /// Asked once, before the first write: Held, where it must wait.
+  std::function<std::optional<Held>(const Decision&)> gate;
+  /// Stores the digest of bytes that are filled in from memory or fallback, before they become visible.
+  std::function<void(const std::string& digest)> intend;
+  /// A reason beginning with same-file, where another guard has this target.
+  std::function<std::string(const Seen&)> taken;
+};
+
+[[nodiscard]] Outcome reconcile(Guarded& guarded, Files& files, const PassOptions& options);
+
+/// Looks and decides, changes nothing: what `check` prints.
+[[nodiscard]] Decision look_and_decide(Guarded& guarded, Files& files, const PassOptions& options);
+
+/// What a writer went on writing into a file that came out of an exchange: it becomes the document.
+void learn_late(Guarded& guarded, const std::string& bytes);
+
+/// A temporary file that a killed guardian left: learned from if it is the newest writer's document, then removed.
+void take_in_leftover(Guarded& guarded, Files& files, const PassOptions& options);
+
+enum class Released { given_back, nothing };
+/// Puts back what the last writer left: link or file, bytes, mode, label. Nothing to do where the writer's own stands.
+[[nodiscard]] Result<Released> release(Guarded& guarded, Files& files);
+
+}  // namespace rg

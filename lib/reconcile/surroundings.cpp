@@ -1,0 +1,153 @@
+#include "lib/reconcile/surroundings.hpp"
+
+#include "lib/store/sha256.hpp"
+
+namespace rg {
+namespace {
+
+constexpr std::string_view kNetif = "/run/systemd/netif/links/";  // networkd's per-link state, sd-network(3)
+
+bool everyone_reads(const Seen& seen) {
+  return seen.kind == NodeKind::file && (!seen.linked() || (seen.info.st_mode & S_IROTH) != 0);
+}
+
+// One upstream file. While its writer has it open, what it held before counts.
+void read_upstream(Guarded& guarded, Files& files, const std::string& path, Surroundings& around) {
+  Seen seen = files.observe(path);
+  const bool good = everyone_reads(seen);
+  std::string& known = guarded.upstream_bytes[path];
+  if (good && (seen.bytes == known || files.writer_open(seen) != WriterOpen::yes)) known = seen.bytes;
+  const bool netif = path.substr(0, kNetif.size()) == kNetif;
+  if (good) around.upstream.push_back({path.substr(path.rfind('/') + 1), known, netif});
+  if (!good) guarded.upstream_bytes.erase(path);
+  guarded.other_chains.push_back(std::move(seen.chain));
+}
+
+std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
+
+Node::Kind node_kind(const Seen& seen) {
+  switch (seen.kind) {
+    case NodeKind::file:
+      return Node::Kind::file;
+    case NodeKind::directory:
+      return Node::Kind::directory;
+    case NodeKind::other:
+    case NodeKind::link:
+      return Node::Kind::other;
+    case NodeKind::absent:
+    case NodeKind::unreadable:
+      break;
+  }
+  if (seen.error == ELOOP) return Node::Kind::loop;
+  if (seen.chain.complete) return seen.kind == NodeKind::absent ? Node::Kind::absent : Node::Kind::unreadable;
+  if (seen.error == EISDIR) return Node::Kind::directory;
+  return seen.error == ENOENT || seen.error == ENOTDIR ? Node::Kind::no_directory : Node::Kind::unreadable;
+}
+
+bool is_our_link(const Guarded& guarded) {
+  const Seen& seen = guarded.seen;
+  return seen.linked() && !guarded.memory.written.empty() &&
+         digest_of_link(seen.chain.name_step().link_text) == guarded.memory.written;
+}
+
+}  // namespace
+
+Surroundings look_around(Guarded& guarded, Files& files, bool ours) {
+  Surroundings around;
+  guarded.other_chains.clear();
+  const Policy& policy = guarded.policy;
+  for (const std::string& pattern : policy.upstream) {
+    if (!has_glob(pattern)) {
+      read_upstream(guarded, files, pattern, around);
+      continue;
+    }
+    GlobMatch match = files.expand(pattern);
+    for (const std::string& path : match.paths) read_upstream(guarded, files, path, around);
+    for (Chain& chain : match.looked_in) guarded.other_chains.push_back(std::move(chain));
+  }
+  if (policy.link_to && !policy.link_to->empty()) {
+    const bool absolute = policy.link_to->front() == '/';
+    Seen seen = files.observe(absolute ? *policy.link_to : folder_of(policy.path) + *policy.link_to);
+    if (seen.kind == NodeKind::file && (seen.info.st_mode & S_IROTH) != 0) around.link_target = std::move(seen.bytes);
+    guarded.other_chains.push_back(std::move(seen.chain));
+  }
+  const auto& document = guarded.memory.document;
+  const bool stands = document && document->kind != Document::Kind::absent && !document->removed;
+  if (ours && stands) around.document = document->bytes;
+  if (!ours && guarded.seen.kind == NodeKind::file) around.document = guarded.seen.bytes;
+  return around;
+}
+
+Node as_node(const Seen& seen) {
+  Node node;
+  node.kind = node_kind(seen);
+  node.linked = seen.linked();
+  if (node.linked) node.link_text = seen.chain.name_step().link_text;
+  node.path = seen.chain.path;
+  node.bytes = seen.bytes;
+  node.mode = seen.info.st_mode & 07777U;
+  node.links = seen.info.st_nlink;
+  node.label = seen.label;
+  return node;
+}
+
+bool is_ours(Guarded& guarded, bool fresh) {
+  const Seen& seen = guarded.seen;
+  if (seen.kind != NodeKind::file || is_our_link(guarded)) return false;
+  if (guarded.written) return seen.bytes == *guarded.written;
+  const Memory& memory = guarded.memory;
+  if (!fresh || (memory.written.empty() && memory.intended.empty())) return false;
+  const std::string digest = sha256_hex(seen.bytes);
+  if (digest != memory.written && digest != memory.intended) return false;
+  guarded.written = seen.bytes;
+  return true;
+}
+
+void take_document(Guarded& guarded, bool finished) {
+  const Seen& seen = guarded.seen;
+  auto& document = guarded.memory.document;
+  if (seen.kind == NodeKind::unreadable || is_our_link(guarded)) return;
+  if (seen.kind != NodeKind::file && !seen.linked()) {
+    if (!document) document.emplace();  // there never was one
+    document->removed = document->kind != Document::Kind::absent;
+    document->finished = finished;
+    return;
+  }
+  const bool at_name = guarded.policy.link == LinkMode::file || guarded.policy.link_to.has_value();
+  Document taken;
+  taken.kind = seen.linked() && (at_name || seen.kind != NodeKind::file) ? Document::Kind::link : Document::Kind::file;
+  if (taken.kind == Document::Kind::link) taken.link_target = seen.chain.name_step().link_text;
+  taken.bytes = seen.bytes;
+  taken.mode = seen.info.st_mode & 07777U;
+  taken.uid = seen.info.st_uid;
+  taken.gid = seen.info.st_gid;
+  taken.label = seen.label;
+  taken.finished = finished;
+  document = std::move(taken);
+}
+
+Replacement replacement_for(const Guarded& guarded, const Decision& decision) {
+  const Seen& seen = guarded.seen;
+  Replacement wanted;
+  wanted.place = decision.at_name ? seen.name() : seen.target();
+  const bool link_there = decision.at_name && seen.linked();
+  wanted.judged_kind = link_there ? NodeKind::link : seen.kind;
+  wanted.judged_bytes = seen.bytes;
+  if (link_there) wanted.judged_link = seen.chain.name_step().link_text;
+  if (!link_there && seen.kind == NodeKind::file) wanted.judged = &seen;
+  wanted.make_link = decision.make_link;
+  wanted.content = decision.bytes;
+  wanted.mode = guarded.policy.mode;
+  wanted.label = decision.label;
+  wanted.in_place = guarded.policy.write == WriteMode::in_place;
+  wanted.only_attributes = decision.only_attributes;
+  return wanted;
+}
+
+std::string digest_of_link(std::string_view text) { return sha256_hex("symlink " + std::string(text)); }
+
+std::string digest_of_write(const Decision& decision) {
+  return decision.make_link ? digest_of_link(decision.bytes) : sha256_hex(decision.bytes);
+}
+
+}  // namespace rg

@@ -1,0 +1,37 @@
+// Between a tree's Seen and the pure decision: values in, values out.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/reconcile/pass.hpp"
+
+namespace rg {
+
+/// What a decision needs beside the node itself.
+struct Surroundings {
+  std::optional<std::string_view> document;
+  std::optional<std::string> link_target;
+  std::vector<Upstream> upstream;
+};
+
+/// Reads upstream files and link_to's target. Their chains go to guarded.other_chains.
+[[nodiscard]] Surroundings look_around(Guarded& guarded, Files& files, bool ours);
+
+[[nodiscard]] Node as_node(const Seen& seen);
+
+/// Whether what was seen is what we wrote last. Hashes only what is new (`fresh`) and not known by its bytes.
+[[nodiscard]] bool is_ours(Guarded& guarded, bool fresh);
+
+/// What was seen becomes the last writer's document.
+void take_document(Guarded& guarded, bool finished);
+
+[[nodiscard]] Replacement replacement_for(const Guarded& guarded, const Decision& decision);
+
+/// What Memory.written holds after this decision was written.
+[[nodiscard]] std::string digest_of_write(const Decision& decision);
+[[nodiscard]] std::string digest_of_link(std::string_view text);
+
+}  // namespace rg

@@ -1,0 +1,158 @@
+#include "lib/watch/watcher.hpp"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "lib/watch/inotify_event.hpp"
+
+namespace rg {
+namespace {
+
+// No IN_MODIFY on a directory: it would wake us for every write to every file in it, our own logs among them.
+constexpr std::uint32_t kDirectoryMask = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE | IN_ATTRIB |
+                                         IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+constexpr std::uint32_t kInodeMask = IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB;
+constexpr std::uint32_t kSelf = IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED;
+
+// inotify_add_watch(2) has no *at() form; the magic link of the held descriptor is the very node, whatever its path is now.
+int add_by_descriptor(int inotify, int fd, std::uint32_t mask) {
+  const std::string path = "/proc/self/fd/" + std::to_string(fd);
+  return ::inotify_add_watch(inotify, path.c_str(), mask);
+}
+
+How how_of(std::uint32_t mask) {
+  if ((mask & IN_MOVED_TO) != 0) return How::renamed;
+  if ((mask & (IN_CLOSE_WRITE | IN_MODIFY)) != 0) return How::written;
+  if ((mask & (IN_DELETE | IN_MOVED_FROM)) != 0) return How::removed;
+  if ((mask & IN_ATTRIB) != 0) return How::attributes;
+  return (mask & IN_CREATE) != 0 ? How::relinked : How::unknown;
+}
+
+}  // namespace
+
+Result<Watcher> Watcher::create() {
+  FileDescriptor fd(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  if (!fd) return errno_error("inotify_init1");
+  return Watcher(std::move(fd));
+}
+
+Result<void> Watcher::add(GuardId guard, const Chain& chain, bool target) {
+  Result<void> result;
+  for (std::size_t i = 0; i < chain.steps.size(); ++i) {
+    const Step& step = chain.steps[i];
+    const int wd = add_by_descriptor(inotify_.get(), step.place.directory->get(), kDirectoryMask);
+    if (wd < 0) {
+      result = errno_error("inotify_add_watch", chain.path);
+      continue;
+    }
+    const bool last = chain.complete && i + 1 == chain.steps.size();
+    const Role role = target && last ? Role::target : Role::way;
+    directories_[wd].push_back({guard, step.place.name, role, has_glob(step.place.name)});
+  }
+  return result;
+}
+
+Result<void> Watcher::watch(GuardId guard, const Chain& chain, const std::vector<Chain>& others) {
+  std::set<int> before;
+  for (auto& [wd, interests] : directories_) {
+    if (std::erase_if(interests, [&](const Interest& i) { return i.guard == guard; }) != 0) before.insert(wd);
+  }
+  Result<void> result = add(guard, chain, true);
+  for (const Chain& other : others) {
+    if (auto added = add(guard, other, false); !added) result = added;
+  }
+  for (const int wd : before) {
+    const auto found = directories_.find(wd);
+    if (found == directories_.end() || !found->second.empty()) continue;
+    directories_.erase(found);
+    ::inotify_rm_watch(inotify_.get(), wd);
+  }
+  return result;
+}
+
+Result<void> Watcher::watch_inode(GuardId guard, int fd) {
+  const int wd = add_by_descriptor(inotify_.get(), fd, kInodeMask);
+  if (wd < 0) return errno_error("inotify_add_watch", "the file itself");
+  const auto known = inode_of_.find(guard);
+  if (known != inode_of_.end() && known->second == wd) return {};
+  if (known != inode_of_.end()) {
+    inodes_.erase(known->second);
+    if (!orphans_.contains(known->second)) ::inotify_rm_watch(inotify_.get(), known->second);
+  }
+  inode_of_[guard] = wd;
+  inodes_[wd] = guard;
+  return {};
+}
+
+Result<int> Watcher::watch_orphan(GuardId guard, int fd) {
+  const int wd = add_by_descriptor(inotify_.get(), fd, kInodeMask);
+  if (wd < 0) return errno_error("inotify_add_watch", "a replaced file");
+  inodes_.erase(wd);
+  orphans_[wd] = guard;
+  return wd;
+}
+
+void Watcher::forget_orphan(int watch) {
+  if (orphans_.erase(watch) != 0) ::inotify_rm_watch(inotify_.get(), watch);
+}
+
+void Watcher::forget(GuardId guard) {
+  (void)watch(guard, {}, {});
+  if (const auto inode = inode_of_.find(guard); inode != inode_of_.end()) {
+    inodes_.erase(inode->second);
+    ::inotify_rm_watch(inotify_.get(), inode->second);
+    inode_of_.erase(inode);
+  }
+}
+
+void Watcher::read(const std::function<void(GuardId, const Change&)>& each) {
+  alignas(inotify_event) std::array<char, 65536> buffer{};
+  const ssize_t got = ::read(inotify_.get(), buffer.data(), buffer.size());
+  if (got > 0) dispatch({buffer.data(), static_cast<std::size_t>(got)}, each);
+}
+
+void Watcher::directory_event(std::uint32_t mask, std::string_view name, const Interest& interest,
+                              const std::function<void(GuardId, const Change&)>& each) const {
+  if ((mask & kSelf) != 0) return each(interest.guard, {Change::Kind::structure, How::unknown, -1});
+  const bool hit = interest.pattern ? ::fnmatch(interest.name.c_str(), std::string(name).c_str(), FNM_PERIOD) == 0
+                                    : name == interest.name;
+  if (!hit) return;
+  const How how = how_of(mask);
+  if (interest.role == Role::way) return each(interest.guard, {Change::Kind::structure, how, -1});
+  if ((mask & (IN_MOVED_TO | IN_CLOSE_WRITE)) != 0) return each(interest.guard, {Change::Kind::finished, how, -1});
+  if ((mask & IN_CREATE) != 0) return each(interest.guard, {Change::Kind::unfinished, how, -1});
+  each(interest.guard, {Change::Kind::touched, how, -1});
+}
+
+void Watcher::dispatch(std::string_view bytes, const std::function<void(GuardId, const Change&)>& each) {
+  decode_inotify(bytes, [&](const InotifyEvent& event) {
+    if ((event.mask & IN_Q_OVERFLOW) != 0) return each(kEveryGuard, {Change::Kind::structure, How::unknown, -1});
+    if (const auto orphan = orphans_.find(event.watch); orphan != orphans_.end()) {
+      if ((event.mask & (IN_CLOSE_WRITE | IN_IGNORED)) != 0) {
+        each(orphan->second, {Change::Kind::orphan, How::written, event.watch});
+      }
+      return;
+    }
+    if (const auto inode = inodes_.find(event.watch); inode != inodes_.end()) {
+      const GuardId guard = inode->second;
+      if ((event.mask & IN_IGNORED) != 0) {
+        inodes_.erase(inode);
+        inode_of_.erase(guard);
+        return;
+      }
+      const bool closed = (event.mask & IN_CLOSE_WRITE) != 0;
+      const bool written = (event.mask & IN_MODIFY) != 0;
+      const auto kind = closed ? Change::Kind::finished : written ? Change::Kind::unfinished : Change::Kind::touched;
+      return each(guard, {kind, how_of(event.mask), -1});
+    }
+    const auto found = directories_.find(event.watch);
+    if (found == directories_.end()) return;  // an old number's late event
+    for (const Interest& interest : found->second) directory_event(event.mask, event.name, interest, each);
+    if ((event.mask & IN_IGNORED) != 0) directories_.erase(found);
+  });
+}
+
+}  // namespace rg

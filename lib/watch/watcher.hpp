@@ -1,0 +1,74 @@
+// Watches the names that guards depend on, and says which guard has to look and why. Events are hints: nothing here judges.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "lib/reconcile/state.hpp"
+#include "lib/result.hpp"
+#include "lib/tree/walk.hpp"
+
+namespace rg {
+
+using GuardId = std::size_t;
+inline constexpr GuardId kEveryGuard = static_cast<GuardId>(-1);  ///< the queue overflowed: look at everything
+
+/// What an event means for one guard.
+struct Change {
+  enum class Kind {
+    finished,    ///< the final name: renamed in, or closed after writing
+    unfinished,  ///< the final name or its inode: made, or written and not closed yet
+    touched,     ///< the final name: gone, moved, or its attributes changed. Look
+    structure,   ///< a directory or a link on the way, an upstream file, an overflow. Walk afresh
+    orphan,      ///< the writer of what came out of an exchange closed it
+  };
+  Kind kind = Kind::structure;
+  How how = How::unknown;
+  int watch = -1;  ///< kind orphan
+};
+
+class Watcher {
+ public:
+  static Result<Watcher> create();
+
+  [[nodiscard]] int descriptor() const { return inotify_.get(); }
+
+  /// Watches every directory of these chains for this guard, instead of what it watched before. Look again after it: what
+  /// happened before the watch was there gives no event. An Error (ENOSPC, ENOMEM): some of it isn't watched.
+  Result<void> watch(GuardId guard, const Chain& chain, const std::vector<Chain>& others);
+  /// Watches the inode of an open file too: truncate(2), chmod(2), writes through another name.
+  Result<void> watch_inode(GuardId guard, int fd);
+  /// Watches a file without a name until its writer closes it: Change::orphan with the number that this returns.
+  Result<int> watch_orphan(GuardId guard, int fd);
+  void forget_orphan(int watch);
+  void forget(GuardId guard);
+
+  /// Reads one buffer of events and calls `each` for every guard that one of them concerns. Bounded: never drains until
+  /// empty. Events of other names cost a comparison.
+  void read(const std::function<void(GuardId, const Change&)>& each);
+
+ private:
+  enum class Role { way, target };
+  struct Interest {
+    GuardId guard;
+    std::string name;
+    Role role;
+    bool pattern;
+  };
+  explicit Watcher(FileDescriptor inotify) : inotify_(std::move(inotify)) {}
+  Result<void> add(GuardId guard, const Chain& chain, bool target);
+  void dispatch(std::string_view bytes, const std::function<void(GuardId, const Change&)>& each);
+  void directory_event(std::uint32_t mask, std::string_view name, const Interest& interest,
+                       const std::function<void(GuardId, const Change&)>& each) const;
+
+  FileDescriptor inotify_;
+  std::unordered_map<int, std::vector<Interest>> directories_;
+  std::unordered_map<int, GuardId> inodes_, orphans_;
+  std::unordered_map<GuardId, int> inode_of_;
+};
+
+}  // namespace rg
