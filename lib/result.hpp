@@ -16,6 +16,9 @@ struct Error {
   std::string doing;
   std::string path;
 
+  Error() = default;
+  Error(int code_, std::string doing_, std::string path_ = {})
+      : code(code_), doing(std::move(doing_)), path(std::move(path_)) {}
   /// One line for a person: "rename /etc/resolv.conf: Operation not permitted".
   [[nodiscard]] std::string text() const {
     std::string line = doing;

@@ -1,0 +1,237 @@
+#include "guardian/lane.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+
+namespace rg {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::seconds kSlowLook{30};    // for what gives no event: chattr(1), overlay layers, network file systems
+constexpr std::chrono::seconds kDegradedLook{1};  // where a watch can't be had
+
+void block_signals() {
+  sigset_t all;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_BLOCK, &all, nullptr);  // they are the main thread's
+}
+
+std::string machine_id(Files& files) {
+  std::string id = files.observe("/etc/machine-id").bytes.substr(0, 64);
+  while (!id.empty() && (id.back() == '\n' || id.back() == ' ')) id.pop_back();
+  return id;
+}
+
+// Last good counts only on the machine that learned it: an image that was cloned with our state knows nothing of its net.
+void heed_machine(Memory& memory, const std::string& id) {
+  if (memory.machine_id != id) {
+    memory.nameservers = {};
+    memory.search = {};
+    memory.options = {};
+  }
+  memory.machine_id = id;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Lane>> Lane::create(Setup setup) {
+  auto watcher = Watcher::create();
+  if (!watcher) return watcher.error();
+  FileDescriptor wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wake) return errno_error("eventfd");
+  // Without /proc there are no mount events; the slow look still comes.
+  FileDescriptor mounts(::open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC));
+  std::unique_ptr<Lane> lane(new Lane(std::move(setup), std::move(*watcher), std::move(wake), std::move(mounts)));
+  lane->thread_ = std::thread([raw = lane.get()] { raw->run(); });
+  return lane;
+}
+
+Lane::Lane(Setup setup, Watcher watcher, FileDescriptor wake, FileDescriptor mounts)
+    : setup_(std::move(setup)), watcher_(std::move(watcher)), wake_(std::move(wake)), mounts_(std::move(mounts)) {}
+
+Lane::~Lane() {
+  stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Lane::send(std::function<void()> message) {
+  {
+    const std::lock_guard lock(mutex_);
+    messages_.push_back(std::move(message));
+  }
+  const std::uint64_t one = 1;
+  (void)!::write(wake_.get(), &one, sizeof one);
+}
+
+void Lane::adopt(Policy policy, std::uint64_t generation, std::size_t order, std::optional<WallTime> paused_until) {
+  send([this, policy = std::move(policy), generation, order, paused_until]() mutable {
+    adopt_now(std::move(policy), generation, order, paused_until);
+  });
+}
+
+void Lane::drop(const std::string& path, bool give_back) {
+  send([this, path, give_back] { drop_now(path, give_back); });
+}
+
+void Lane::pause(const std::string& path, std::optional<WallTime> until) {
+  send([this, path, until] {
+    LaneGuard* guard = find(path);
+    if (guard == nullptr) return;
+    guard->status.paused_until = until;
+    guard->pause_ends.reset();
+    if (until && *until != WallTime::max()) guard->pause_ends = Clock::now() + (*until - std::chrono::system_clock::now());
+    guard->due = guard->structure = guard->must_report = true;
+  });
+}
+
+void Lane::release(const std::string& path, std::function<void(std::string)> done) {
+  send([this, path, done = std::move(done)] {
+    LaneGuard* guard = find(path);
+    if (guard == nullptr) return done("no such guard: " + path);
+    release_now(*guard, done);
+  });
+}
+
+void Lane::look() {
+  send([this] {
+    for (auto& [id, guard] : guards_) guard->due = guard->structure = guard->must_report = true;
+  });
+}
+
+void Lane::stop() {
+  send([this] {
+    if (stopping_) return;
+    for (auto& [id, guard] : guards_) {
+      if (guard->guarded.policy.on_exit == OnExit::restore) (void)rg::release(guard->guarded, *setup_.files);
+    }
+    stopping_ = true;
+  });
+}
+
+void Lane::run() {
+  block_signals();
+  next_look_ = Clock::now() + kSlowLook;
+  while (!stopping_) {
+    take_messages();
+    if (stopping_) break;
+    pass_over_due();
+    wait_for_something();
+  }
+  for (auto& [id, guard] : guards_) {
+    if (guard->guarded.policy.on_exit != OnExit::restore) continue;
+    (void)setup_.state.save_memory(guard->guarded.policy.path, guard->guarded.memory);
+  }
+}
+
+void Lane::wait_for_something() {
+  Time until = next_look_;
+  bool work_left = false;
+  for (const auto& [id, guard] : guards_) {
+    work_left = work_left || guard->due;
+    if (const auto at = guard->next_time()) until = std::min(until, *at);
+  }
+  auto wait = std::max(std::chrono::nanoseconds{0}, std::chrono::nanoseconds(until - Clock::now()));
+  if (work_left) wait = std::min(wait, budget_.wait(Clock::now()));
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(wait);
+  timespec timeout{seconds.count(), static_cast<long>((wait - seconds).count())};
+  std::array<pollfd, 3> fds{{{watcher_.descriptor(), POLLIN, 0}, {wake_.get(), POLLIN, 0}, {mounts_.get(), POLLPRI, 0}}};
+  if (::ppoll(fds.data(), fds.size(), &timeout, nullptr) < 0) return;
+  if (fds[0].revents != 0) take_changes();
+  const bool mounts_changed = (fds[2].revents & POLLPRI) != 0;
+  const Time now = Clock::now();
+  const bool slow_look = now >= next_look_;
+  if (slow_look) next_look_ = now + (degraded_ ? std::chrono::seconds(kDegradedLook) : kSlowLook);
+  const auto wall = std::chrono::system_clock::now();
+  for (auto& [id, guard] : guards_) {
+    guard->tick(now, wall);
+    if (!mounts_changed && !slow_look) continue;
+    guard->note({Change::Kind::structure, mounts_changed ? How::mounted : How::unknown, -1}, now);
+  }
+}
+
+void Lane::take_messages() {
+  std::vector<std::function<void()>> messages;
+  {
+    const std::lock_guard lock(mutex_);
+    messages.swap(messages_);
+    std::uint64_t count = 0;
+    (void)!::read(wake_.get(), &count, sizeof count);
+  }
+  for (auto& message : messages) message();
+}
+
+void Lane::take_changes() {
+  watcher_.read([this](GuardId id, const Change& change) {
+    const auto found = guards_.find(id);
+    if (found != guards_.end()) return take_change(*found->second, change);
+    if (id != kEveryGuard) return;
+    for (auto& [other, guard] : guards_) take_change(*guard, change);
+  });
+}
+
+void Lane::take_change(LaneGuard& guard, const Change& change) {
+  if (change.kind == Change::Kind::orphan) return orphan_closed(guard, change.watch);
+  guard.note(change, Clock::now());
+}
+
+LaneGuard* Lane::find(const std::string& path) {
+  for (auto& [id, guard] : guards_) {
+    if (guard->guarded.policy.path == path) return guard.get();
+  }
+  return nullptr;
+}
+
+void Lane::adopt_now(Policy policy, std::uint64_t generation, std::size_t order, std::optional<WallTime> paused_until) {
+  LaneGuard* guard = find(policy.path);
+  Report report;
+  const bool is_new = guard == nullptr;
+  if (is_new) {
+    const GuardId id = next_id_++;
+    const auto seed = static_cast<std::uint64_t>(Clock::now().time_since_epoch().count());
+    guard = guards_.emplace(id, std::make_unique<LaneGuard>(id, seed)).first->second.get();
+    auto loaded = setup_.state.load_memory(policy.path);
+    guard->guarded.memory = std::move(loaded.value);
+    report.warning = std::move(loaded.warning);
+    guard->status.path = policy.path;
+    guard->status.since = std::chrono::system_clock::now();
+    heed_machine(guard->guarded.memory, machine_id(*setup_.files));
+  }
+  guard->guarded.policy = std::move(policy);
+  guard->guarded.would_restore.reset();
+  forget_denied(guard->guarded.memory, guard->guarded.policy);
+  guard->generation = generation;
+  guard->order = order;
+  guard->last_change = Clock::now();
+  guard->due = guard->structure = guard->must_report = true;
+  if (paused_until) guard->status.paused_until = paused_until;
+  if (is_new) take_in_leftover(guard->guarded, *setup_.files, options_for(*guard));
+  if (!report.warning.empty()) {
+    report.status = guard->status;
+    setup_.report(std::move(report));
+  }
+}
+
+void Lane::drop_now(const std::string& path, bool give_back) {
+  LaneGuard* guard = find(path);
+  if (guard == nullptr) return;
+  if (give_back) (void)rg::release(guard->guarded, *setup_.files);
+  (void)setup_.state.save_memory(path, guard->guarded.memory);
+  watcher_.forget(guard->id);
+  guards_.erase(guard->id);
+}
+
+void Lane::release_now(LaneGuard& guard, const std::function<void(std::string)>& done) {
+  guard.status.paused_until = WallTime::max();
+  guard.pause_ends.reset();
+  const auto released = rg::release(guard.guarded, *setup_.files);
+  (void)setup_.state.save_memory(guard.guarded.policy.path, guard.guarded.memory);
+  guard.due = guard.structure = guard.must_report = true;
+  done(released ? std::string{} : released.error().text());
+}
+
+}  // namespace rg

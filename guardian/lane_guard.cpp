@@ -1,0 +1,89 @@
+#include "guardian/lane_guard.hpp"
+
+#include <algorithm>
+
+#include "lib/report/words.hpp"
+
+namespace rg {
+
+void LaneGuard::note(const Change& change, Time now) {
+  due = true;
+  last_change = now;
+  if (change.how != How::unknown) how = change.how;
+  switch (change.kind) {
+    case Change::Kind::finished:
+      unfinished_since.reset();
+      skip_until_settled = false;
+      break;
+    case Change::Kind::unfinished:
+      // One look at its beginning (a link that was made is finished), then it is held: a busy writer costs nothing.
+      if (!unfinished_since) unfinished_since = now;
+      if (change.how == How::relinked) skip_until_settled = false;
+      break;
+    case Change::Kind::structure:
+      structure = true;
+      skip_until_settled = false;
+      break;
+    case Change::Kind::touched:
+    case Change::Kind::orphan:
+      skip_until_settled = false;
+      break;
+  }
+  if (skip_until_settled) due = false;
+}
+
+std::optional<Time> LaneGuard::next_time() const {
+  std::optional<Time> earliest;
+  for (const auto& at : {settle_at, retry_at, pause_ends}) {
+    if (at && (!earliest || *at < *earliest)) earliest = at;
+  }
+  return earliest;
+}
+
+void LaneGuard::tick(Time now, WallTime wall) {
+  if (settle_at && *settle_at <= now) {
+    settle_at.reset();
+    due = forced = true;
+  }
+  if (retry_at && *retry_at <= now) {
+    retry_at.reset();
+    due = structure = true;
+  }
+  if (pause_ends && *pause_ends <= now) {
+    pause_ends.reset();
+    if (status.paused_until && *status.paused_until <= wall) status.paused_until.reset();
+    due = structure = must_report = true;
+  }
+}
+
+bool LaneGuard::set_state(State state, const std::string& reason, WallTime now) {
+  if (status.state == state && status.reason == reason) return false;
+  if (status.state != state) status.since = now;
+  status.state = state;
+  status.reason = reason;
+  return true;
+}
+
+void LaneGuard::describe(const Decision& decision) {
+  status.read = decision.content.read;
+  status.servers = decision.content.servers;
+  status.dropped = decision.content.dropped;
+  status.source = decision.content.source;
+  status.learned = decision.content.learned.nameservers;
+  status.learned_writer = decision.content.writer;
+  const LastGood<Nameserver>& last = guarded.memory.nameservers;
+  status.learned_at = last.values.empty() ? std::nullopt : std::optional(last.at);
+}
+
+std::string fight_key(const Decision& decision) {
+  std::string key;
+  for (const Violation violation : decision.violations) key.append(word(violation)).push_back(' ');
+  for (const Nameserver& server : decision.content.learned.nameservers) key.append(server.text()).push_back(' ');
+  key.push_back('|');
+  for (const std::string& domain : decision.content.learned.search) key.append(domain).push_back(' ');
+  key.push_back('|');
+  for (const std::string& option : decision.content.learned.options) key.append(option).push_back(' ');
+  return key;
+}
+
+}  // namespace rg

@@ -1,0 +1,75 @@
+// One guard in its lane: what it remembers between events, its timers and its state.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/reconcile/pace.hpp"
+#include "lib/reconcile/pass.hpp"
+#include "lib/watch/watcher.hpp"
+
+namespace rg {
+
+struct LaneGuard {
+  LaneGuard(GuardId id_, std::uint64_t seed)
+      : id(id_), pace(seed), blocked_off(milliseconds{250}, milliseconds{2000}, seed),
+        failed_off(milliseconds{100}, milliseconds{5000}, seed) {}
+
+  // Whose it is.
+  GuardId id;
+  std::size_t order = 0;
+  std::uint64_t generation = 0;
+  Guarded guarded;
+
+  // Why it must look, since the last pass.
+  bool due = true;
+  bool structure = true;     ///< walk afresh
+  bool must_report = true;
+  bool forced = false;       ///< the settle time is over
+  How how = How::start;
+  std::optional<Time> unfinished_since;
+  bool skip_until_settled = false;  ///< a look found it unfinished, and no event has said otherwise
+  Time last_change{};
+
+  // When it must look without an event.
+  std::optional<Time> settle_at, retry_at, pause_ends;
+
+  Pace pace;
+  BackOff blocked_off, failed_off;
+  bool was_refused = false;
+
+  // What came out of exchanges and is still open: watch number -> the file, and which document it belongs to.
+  struct Orphan {
+    SharedDescriptor file;
+    std::uint64_t document = 0;
+  };
+  std::map<int, Orphan> orphans;
+  std::uint64_t documents = 0;  ///< counts the writers' documents
+
+  // What is watched now.
+  Chain armed;
+  std::vector<Chain> armed_others;
+
+  GuardStatus status;
+  std::string last_failure, last_writer;
+  std::string fight;  ///< the key of the drift that the gate let through last
+
+  /// Notes what an event says.
+  void note(const Change& change, Time now);
+  /// The earliest time at which it must look without an event.
+  [[nodiscard]] std::optional<Time> next_time() const;
+  /// Timers that are over make it due.
+  void tick(Time now, WallTime wall);
+  /// True when the state or its reason is another than before.
+  bool set_state(State state, const std::string& reason, WallTime now);
+  /// The lists, servers and sources of a decision, as status tells them.
+  void describe(const Decision& decision);
+};
+
+/// Names a fight: the same violations and the same learned lists.
+[[nodiscard]] std::string fight_key(const Decision& decision);
+
+}  // namespace rg

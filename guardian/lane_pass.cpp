@@ -1,0 +1,296 @@
+// One guard's pass in its lane: when it may write, and what its outcome means.
+#include <net/if.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdlib>
+
+#include "guardian/lane.hpp"
+#include "lib/report/knobs.hpp"
+#include "lib/report/words.hpp"
+
+namespace rg {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::size_t kMaxOrphans = 16;
+
+bool interface_exists(const std::string& zone) {
+  char* end = nullptr;
+  const unsigned long number = std::strtoul(zone.c_str(), &end, 10);
+  std::array<char, IF_NAMESIZE> name{};
+  if (!zone.empty() && *end == '\0') return ::if_indextoname(static_cast<unsigned>(number), name.data()) != nullptr;
+  return ::if_nametoindex(zone.c_str()) != 0;
+}
+
+// What may write now, and when. Fights alone are delayed; content that changes nothing for a resolver waits for quiet.
+std::optional<Held> gate(LaneGuard& guard, const Decision& decision) {
+  const Policy& policy = guard.guarded.policy;
+  const Time now = Clock::now();
+  if (guard.status.paused_until) return Held{State::paused, "paused: it drifts and is left so"};
+  if (!policy.enforce) return Held{State::observing, "enforce = false: it drifts and is left so"};
+  if (decision.kind_alone && !guard.forced && now - guard.last_change < policy.settle) {
+    guard.settle_at = guard.last_change + policy.settle;
+    return Held{State::settling, "the kind of file alone is wrong: it waits for quiet"};
+  }
+  guard.fight = fight_key(decision);
+  const Time due = guard.pace.due(guard.fight, now);
+  if (due <= now) return std::nullopt;
+  guard.retry_at = due;
+  return Held{State::contested, contested_reason(guard.last_writer)};
+}
+
+bool same_chains(const std::vector<Chain>& a, const std::vector<Chain>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_chain);
+}
+
+// Directories on the way are watched by number: their descriptors would only pin their mounts.
+void let_go(Chain& chain) {
+  const bool keep_last = chain.complete && !chain.linked();
+  for (std::size_t i = 0; i + (keep_last ? 1 : 0) < chain.steps.size(); ++i) chain.steps[i].place.directory.reset();
+}
+
+bool is_worth_an_event(State before, State after) {
+  const auto notable = [](State s) {
+    return s == State::blocked || s == State::contested || s == State::failed || s == State::paused || s == State::observing;
+  };
+  return before != after && (notable(after) || (after == State::holds && (notable(before) || before == State::waiting)));
+}
+
+}  // namespace
+
+PassOptions Lane::options_for(LaneGuard& guard) {
+  PassOptions options;
+  options.quick = !guard.structure;
+  options.finished = !guard.unfinished_since;
+  options.force = guard.forced;
+  options.was_refused = guard.was_refused;
+  options.how = guard.how;
+  options.clock = [] { return std::chrono::system_clock::now(); };
+  options.interface_exists = interface_exists;
+  options.gate = [&guard](const Decision& decision) { return gate(guard, decision); };
+  options.intend = [this, &guard](const std::string& digest) {
+    (void)setup_.state.save_intent(guard.guarded.policy.path, digest);
+  };
+  options.taken = [this, &guard](const Seen& seen) { return taken_by_another(guard, seen); };
+  return options;
+}
+
+// Two guards on one final target would undo each other for ever: the earlier one in the configuration has it.
+std::string Lane::taken_by_another(const LaneGuard& guard, const Seen& seen) const {
+  if (!seen.chain.complete || guards_.size() < 2) return {};
+  const Step& mine = seen.chain.steps.back();
+  for (const auto& [id, other] : guards_) {
+    if (other->order >= guard.order || other.get() == &guard || !other->armed.complete) continue;
+    const Step& theirs = other->armed.steps.back();
+    if (theirs.device == mine.device && theirs.inode == mine.inode && theirs.place.name == mine.place.name) {
+      return "same-file: it is the file that the guard of " + other->guarded.policy.path + " keeps; remove one of them";
+    }
+  }
+  return {};
+}
+
+void Lane::pass_over_due() {
+  for (auto& [id, guard] : guards_) {
+    if (!guard->due) continue;
+    if (budget_.wait(Clock::now()).count() > 0) return;  // it stays due
+    pass(*guard);
+  }
+}
+
+void Lane::pass(LaneGuard& guard) {
+  const Time begun = Clock::now();
+  guard.due = false;
+  guard.settle_at.reset();
+  Outcome outcome = reconcile(guard.guarded, *setup_.files, options_for(guard));
+  settle_outcome(guard, outcome, begun);
+  budget_.spent(Clock::now() - begun, Clock::now());
+}
+
+// The state that an outcome means, and when to look again.
+struct Verdict {
+  State state{};
+  std::string reason;
+};
+
+static Verdict verdict_of(LaneGuard& guard, const Outcome& outcome, Time now) {
+  const milliseconds settle = guard.guarded.policy.settle;
+  if (const auto* held = std::get_if<Held>(&outcome.result)) {
+    if (held->why == State::settling && !outcome.decision.kind_alone) {
+      if (!guard.unfinished_since) guard.unfinished_since = now;
+      guard.settle_at = *guard.unfinished_since + settle;
+      guard.skip_until_settled = true;
+    }
+    return {held->why, held->reason};
+  }
+  if (const auto* refused = std::get_if<Refused>(&outcome.result)) {
+    guard.retry_at = now + guard.blocked_off.next();
+    return {State::blocked, refused->reason};
+  }
+  const auto* failed = std::get_if<Failed>(&outcome.result);
+  const auto* interrupted = std::get_if<Interrupted>(&outcome.result);
+  if (failed != nullptr || interrupted != nullptr) {
+    guard.retry_at = now + guard.failed_off.next();
+    return {State::failed, failed != nullptr ? failed->reason : interrupted->reason};
+  }
+  if (!outcome.holds()) {  // Overtaken
+    guard.due = guard.structure = true;
+    return {State::restoring, "writers are faster: going again"};
+  }
+  guard.blocked_off.reset();
+  guard.failed_off.reset();
+  guard.retry_at.reset();
+  return {State::holds, outcome.decision.content.source == Source::policy && outcome.decision.content.filled == false &&
+                                outcome.decision.content.read.nameservers.size() == 0
+                            ? "no nameserver is known yet"
+                            : ""};
+}
+
+void Lane::settle_outcome(LaneGuard& guard, Outcome& outcome, Time begun) {
+  const Time now = Clock::now();
+  const bool forced = std::exchange(guard.forced, false);
+  if (forced) guard.unfinished_since.reset();
+  guard.structure = false;
+  if (outcome.holds() && now - begun > guard.guarded.policy.deadline) outcome.result = Interrupted{"deadline passed"};
+  const bool restored = std::holds_alternative<Restored>(outcome.result);
+  if (restored) guard.pace.restored(guard.fight, now);
+  Verdict verdict = verdict_of(guard, outcome, now);
+  if (guard.status.paused_until) verdict.state = State::paused;
+  if (!guard.status.paused_until && !guard.guarded.policy.enforce) verdict.state = State::observing;
+  guard.was_refused = std::holds_alternative<Refused>(outcome.result);
+
+  Report report;
+  report.events = std::move(outcome.events);
+  const auto wall = std::chrono::system_clock::now();
+  for (const Event& event : report.events) {
+    guard.status.rewrites += event.kind == Event::Kind::rewrite ? 1 : 0;
+    guard.documents += event.kind == Event::Kind::rewrite ? 1 : 0;
+    if (event.kind == Event::Kind::rewrite) guard.last_writer = event.writer.apparent;
+    if (event.kind != Event::Kind::restore) continue;
+    ++guard.status.restores;
+    guard.status.last_restore_us = event.took_us;
+  }
+  note_failure(guard, verdict.state, verdict.reason, report);
+  const State before = guard.status.state;
+  const bool changed = guard.set_state(verdict.state, verdict.reason, wall);
+  if (is_worth_an_event(before, verdict.state)) {
+    Event event;
+    event.at = wall;
+    event.kind = Event::Kind::state;
+    event.path = guard.guarded.policy.path;
+    event.outcome = std::string(word(verdict.state));
+    event.reason = verdict.reason;
+    report.events.push_back(std::move(event));
+  }
+  const Lists read_before = guard.status.read;
+  guard.describe(outcome.decision);
+  keep_open(guard, outcome);
+  if (restored) {
+    const Place place = outcome.decision.at_name ? guard.guarded.seen.name() : guard.guarded.seen.target();
+    keeper_.later("durable " + guard.guarded.policy.path, [place] { make_durable(place); });
+  }
+  arm(guard);
+  if (outcome.memory_changed) {
+    const std::string& path = guard.guarded.policy.path;
+    keeper_.later("memory " + path, [state = setup_.state, path, memory = guard.guarded.memory] {
+      (void)state.save_memory(path, memory);
+    });
+  }
+  report.verified = outcome.holds();
+  report.observed = !std::holds_alternative<Overtaken>(outcome.result);
+  if (!changed && report.events.empty() && !guard.must_report && read_before == guard.status.read) return;
+  guard.must_report = false;
+  post(guard, std::move(report));
+}
+
+// A failure is recorded once for each reason; each try counts.
+void Lane::note_failure(LaneGuard& guard, State state, const std::string& reason, Report& report) {
+  if (state != State::blocked && state != State::failed) {
+    guard.last_failure.clear();
+    if (state == State::holds) guard.status.attempt = 0;
+    return;
+  }
+  ++guard.status.failures;
+  ++guard.status.attempt;
+  guard.must_report = true;
+  if (guard.last_failure == reason) return;
+  guard.last_failure = reason;
+  Event event;
+  event.at = std::chrono::system_clock::now();
+  event.kind = Event::Kind::failure;
+  event.path = guard.guarded.policy.path;
+  event.how = guard.how;
+  event.outcome = std::string(word(state));
+  event.reason = reason;
+  report.events.push_back(std::move(event));
+}
+
+// Re-arm, then look again: what happened before a watch was there gives no event.
+void Lane::arm(LaneGuard& guard) {
+  Guarded& guarded = guard.guarded;
+  if (!same_chain(guard.armed, guarded.seen.chain) || !same_chains(guard.armed_others, guarded.other_chains)) {
+    const bool was_degraded = degraded_;
+    degraded_ = !watcher_.watch(guard.id, guarded.seen.chain, guarded.other_chains);
+    guard.armed = guarded.seen.chain;
+    guard.armed_others = guarded.other_chains;
+    let_go(guard.armed);
+    for (Chain& chain : guard.armed_others) let_go(chain);
+    guard.due = guard.structure = true;
+    if (degraded_ && !was_degraded) next_look_ = Clock::now();
+  }
+  guarded.seen.chain = guard.armed;
+  guarded.other_chains.clear();
+  if (guarded.seen.file) (void)watcher_.watch_inode(guard.id, guarded.seen.file->get());
+  guarded.seen.file.reset();
+}
+
+void Lane::keep_open(LaneGuard& guard, Outcome& outcome) {
+  for (const SharedDescriptor& file : outcome.still_open) {
+    if (guard.orphans.size() >= kMaxOrphans) {
+      watcher_.forget_orphan(guard.orphans.begin()->first);
+      guard.orphans.erase(guard.orphans.begin());
+    }
+    const auto watch = watcher_.watch_orphan(guard.id, file->get());
+    if (!watch) continue;
+    guard.orphans[*watch] = {file, guard.documents};
+    if (probe_writer(file->get()) != WriterOpen::yes) orphan_closed(guard, *watch);  // he closed it before the watch
+  }
+}
+
+void Lane::orphan_closed(LaneGuard& guard, int watch) {
+  const auto found = guard.orphans.find(watch);
+  if (found == guard.orphans.end()) return;
+  const LaneGuard::Orphan orphan = found->second;
+  if (probe_writer(orphan.file->get()) == WriterOpen::yes) return;  // somebody else still writes
+  guard.orphans.erase(found);
+  watcher_.forget_orphan(watch);
+  auto bytes = read_whole(orphan.file->get());
+  // A newer document than the one that he was writing is what counts.
+  if (!bytes || orphan.document != guard.documents || !guard.guarded.memory.document) return;
+  Event event;
+  event.at = std::chrono::system_clock::now();
+  event.path = guard.guarded.policy.path;
+  event.how = How::written;
+  event.before = guard.guarded.memory.document->bytes;
+  event.after = *bytes;
+  event.reason = "its writer closed a file that was replaced meanwhile";
+  const bool changed = event.before != event.after;
+  learn_late(guard.guarded, *bytes);
+  guard.due = guard.structure = guard.must_report = true;
+  if (!changed) return;
+  ++guard.status.rewrites;
+  ++guard.documents;
+  Report report;
+  report.events.push_back(std::move(event));
+  post(guard, std::move(report));
+}
+
+void Lane::post(LaneGuard& guard, Report report) {
+  report.generation = guard.generation;
+  report.status = guard.status;
+  for (Event& event : report.events) event.generation = guard.generation;
+  setup_.report(std::move(report));
+}
+
+}  // namespace rg
