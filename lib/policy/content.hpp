@@ -19,15 +19,21 @@ enum class Source { writer, upstream, last_good, fallback, policy };
 
 /// How the content misses the policy, or the node it stands in does (link, mode, label: lib/policy/decide).
 enum class Violation {
-  absent,      ///< there is no file, and something to write
-  empty,       ///< no server of the writer's was left
-  required,    ///< a server of first, last or only is missing
-  order,       ///< the right servers in another order
-  foreign,     ///< a server that has no place in the list
-  denied, duplicate, over_max,
-  search, options,
-  misread,     ///< a Flaw, or an address in another form
-  link, mode, label, unreadable,
+  absent,    ///< there is no file, and something to write
+  empty,     ///< no server is left but ours and denied ones, and there are others to write
+  required,  ///< a server that must stand there is missing: of first, last or only, or a learned one (not all: `empty`)
+  order,     ///< the right servers in another order
+  foreign,   ///< a server that has no place in the list
+  denied,
+  duplicate,
+  over_max,
+  search,
+  options,
+  misread,  ///< a Flaw, or an address in another form
+  link,
+  mode,
+  label,
+  unreadable,
 };
 
 struct SaidServer {
@@ -51,7 +57,8 @@ struct Upstream {
 
 struct ContentInput {
   const Policy& policy;
-  std::optional<std::string_view> on_disk;   ///< what a resolver reads now; nullopt: there is no file, or it can't be read
+  std::optional<std::string_view>
+      on_disk;  ///< what a resolver reads now; nullopt: there is no file, or it can't be read
   std::optional<std::string_view> document;  ///< the last writer's: `on_disk` itself unless those bytes are ours
   const std::vector<Upstream>& upstream;     ///< in the order they are joined in
   const Memory& memory;                      ///< last good lists; already emptied if another machine learned them
@@ -66,10 +73,10 @@ struct Content {
   Lists want;                         ///< what must be read
   std::vector<SaidServer> servers;    ///< want.nameservers with where each comes from
   std::vector<DroppedServer> dropped;
-  Source source{};                    ///< where the servers that aren't ours come from; policy: nowhere
-  Lists learned;                      ///< the writer's (or upstream's) less ours and less what is denied; before max and when_empty
-  std::string writer;                 ///< apparent_writer() of where the servers were learned
-  bool filled = false;                ///< a list of `want` was filled in from memory or fallback
+  Source source{};      ///< where the servers that aren't ours come from; policy: nowhere
+  Lists learned;        ///< the writer's (or upstream's) less ours and less what is denied; before max and when_empty
+  std::string writer;   ///< apparent_writer() of where the servers were learned
+  bool filled = false;  ///< a list of `want` was filled in from memory or fallback
 };
 
 /// Pure. Judges `on_disk` and composes what should stand there from `document`.

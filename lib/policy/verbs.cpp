@@ -1,0 +1,78 @@
+#include "lib/policy/verbs.hpp"
+
+#include <algorithm>
+
+#include "lib/resolv/resolv_conf.hpp"
+
+namespace rg {
+namespace {
+
+template <class T>
+bool contains(const std::vector<T>& list, const T& value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+bool has_domain(const std::vector<std::string>& list, std::string_view domain) {
+  return std::any_of(list.begin(), list.end(), [&](const std::string& one) { return same_domain(one, domain); });
+}
+
+bool has_option(const std::vector<std::string>& list, std::string_view option) {
+  return std::any_of(list.begin(), list.end(),
+                     [&](const std::string& one) { return option_name(one) == option_name(option); });
+}
+
+bool matches(const Deny& deny, const Nameserver& server) {
+  if (const Prefix* prefix = std::get_if<Prefix>(&deny)) return prefix->contains(server);
+  switch (std::get<DenyWord>(deny)) {
+    case DenyWord::loopback:
+      return server.is_loopback();
+    case DenyWord::unspecified:
+      return server.is_unspecified();
+    case DenyWord::link_local:
+      return server.is_link_local();
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_ours(const NameserverPolicy& policy, const Nameserver& server) {
+  return contains(policy.first, server) || contains(policy.last, server) ||
+         (policy.only && contains(*policy.only, server));
+}
+
+bool is_ours(const SearchPolicy& policy, std::string_view domain) {
+  return has_domain(policy.first, domain) || has_domain(policy.last, domain) ||
+         (policy.only && has_domain(*policy.only, domain));
+}
+
+bool is_ours(const OptionsPolicy& policy, std::string_view option) {
+  return has_option(policy.set, option) || (policy.only && has_option(*policy.only, option));
+}
+
+bool is_denied(const NameserverPolicy& policy, const Nameserver& server) {
+  return std::any_of(policy.deny.begin(), policy.deny.end(), [&](const Deny& deny) { return matches(deny, server); });
+}
+
+bool is_denied(const SearchPolicy& policy, std::string_view domain) { return has_domain(policy.deny, domain); }
+
+bool is_denied(const OptionsPolicy& policy, std::string_view option) { return has_option(policy.deny, option); }
+
+bool search_is_ours(const Policy& policy) { return !policy.upstream.empty() || policy.search != SearchPolicy{}; }
+
+bool options_are_ours(const OptionsPolicy& policy) { return policy != OptionsPolicy{}; }
+
+bool is_searchable(std::string_view domain) {
+  // One illegal entry, and musl sends no query at all for a name that uses the list; `.` makes its queries malformed.
+  if (domain.ends_with('.')) domain.remove_suffix(1);
+  if (domain.empty() || domain.size() > 253) return false;
+  while (true) {
+    const std::size_t dot = domain.find('.');
+    const std::size_t label = std::min(dot, domain.size());
+    if (label == 0 || label > 63) return false;
+    if (dot == std::string_view::npos) return true;
+    domain.remove_prefix(dot + 1);
+  }
+}
+
+}  // namespace rg
