@@ -38,8 +38,8 @@ using Environment = std::function<std::optional<std::string>(const std::string& 
 /// earlier one of the same path (in its place in the order).
 [[nodiscard]] ParsedConfig parse_config(const std::vector<ConfigText>& files, const Environment& environment);
 
-/// Checks what no single key shows: only beside another verb, more of ours than max, an address both required and denied,
-/// link_to beside write = "in-place"..., for guards that came from the command line too. Positions are 0 there.
+/// Checks what no single key shows: only beside another verb, more of ours than max, an address both required and
+/// denied, link_to beside write = "in-place"..., for guards that came from the command line too. Positions are 0 there.
 [[nodiscard]] std::vector<ConfigError> check_policy(const Policy& policy, const std::string& file);
 
 /// The whole configuration with all defaults filled in: valid TOML that parses to equal Settings.

@@ -1,0 +1,214 @@
+#include "lib/config/checks.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <functional>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "lib/config/values.hpp"
+#include "lib/resolv/resolv_conf.hpp"
+
+namespace rg {
+namespace {
+
+// An entry of ours: its text, and where it was given.
+template <class T>
+struct Ours {
+  const T* value;
+  std::string key;
+  Position at;
+};
+
+std::string shown(const Nameserver& server) { return ticked(server.text()); }
+std::string shown(const std::string& word) { return ticked(word); }
+
+class Check {
+ public:
+  Check(const Marks& marks, const std::string& file, std::vector<ConfigError>& errors)
+      : marks_(marks), file_(file), errors_(errors) {}
+
+  void error(Position at, std::string found, std::string expected) {
+    errors_.push_back({file_, at.line, at.column, std::move(found), std::move(expected)});
+  }
+
+  [[nodiscard]] bool given(const std::string& key) const { return marks_.count(key) > 0; }
+  [[nodiscard]] Position place(const std::string& key) const { return given(key) ? marks_.at(key).key : Position{}; }
+  [[nodiscard]] Position place(const std::string& key, std::size_t index) const {
+    const auto mark = marks_.find(key);
+    if (mark == marks_.end()) return {};
+    return index < mark->second.elements.size() ? mark->second.elements[index] : mark->second.key;
+  }
+
+  // `only` says everything that stands there: what another verb adds could never be.
+  void only_alone(const std::string& table, std::initializer_list<std::string_view> others) {
+    if (!given(table + ".only")) return;
+    for (const auto other : others) {
+      const std::string key = table + '.' + std::string(other);
+      if (given(key)) error(place(key), ticked(key), "no verb but `max` beside `" + table + ".only`");
+    }
+  }
+
+  template <class T>
+  void add(std::vector<Ours<T>>& ours, const std::string& key, const std::vector<T>& values) const {
+    for (std::size_t i = 0; i < values.size(); ++i) ours.push_back({&values[i], key, place(key, i)});
+  }
+
+  template <class T>
+  void each_once(const std::vector<Ours<T>>& ours, const std::function<bool(const T&, const T&)>& same) {
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (!same(*ours[i].value, *ours[j].value)) continue;
+        error(ours[i].at, fmt::format("{} in `{}`", shown(*ours[i].value), ours[i].key),
+              fmt::format("each only once: {} stands in `{}` already", shown(*ours[j].value), ours[j].key));
+        break;
+      }
+    }
+  }
+
+  template <class T>
+  void within_max(const std::vector<Ours<T>>& ours, const std::string& table, std::size_t max) {
+    if (max == 0 || ours.size() <= max) return;
+    const auto& excess = ours[max];
+    error(excess.at, fmt::format("{} in `{}`, number {} of ours", shown(*excess.value), excess.key, max + 1),
+          fmt::format("at most {}, as `{}.max` says{}", max, table, given(table + ".max") ? "" : " by default"));
+  }
+
+  // Reported where it is denied: `denies` tells whether element i of the list of denials means this entry.
+  template <class T>
+  void not_denied(const std::vector<Ours<T>>& ours, const std::string& table, std::size_t denials,
+                  const std::function<bool(std::size_t, const T&)>& denies,
+                  const std::function<std::string(std::size_t)>& text) {
+    const std::string key = table + ".deny";
+    if (given(table + ".only")) return;  // only_alone() has said that already
+    for (std::size_t i = 0; i < denials; ++i) {
+      for (const auto& entry : ours) {
+        if (!denies(i, *entry.value)) continue;
+        error(place(key, i), fmt::format("{} in `{}`", ticked(text(i)), key),
+              fmt::format("nothing that means {}, which `{}` requires", shown(*entry.value), entry.key));
+        break;
+      }
+    }
+  }
+
+ private:
+  const Marks& marks_;
+  const std::string& file_;
+  std::vector<ConfigError>& errors_;
+};
+
+bool means(const Deny& deny, const Nameserver& server) {
+  if (const auto* prefix = std::get_if<Prefix>(&deny)) return prefix->contains(server);
+  switch (std::get<DenyWord>(deny)) {
+    case DenyWord::loopback:
+      return server.is_loopback();
+    case DenyWord::unspecified:
+      return server.is_unspecified();
+    case DenyWord::link_local:
+      return server.is_link_local();
+  }
+  return false;
+}
+
+std::string denial_text(const Deny& deny) {
+  if (const auto* prefix = std::get_if<Prefix>(&deny)) return prefix->text();
+  return std::string(keyword(std::get<DenyWord>(deny)));
+}
+
+void check_nameservers(Check& check, const NameserverPolicy& policy) {
+  const std::string table = "nameservers";
+  check.only_alone(table, {"first", "last", "deny", "prefer", "when_empty", "fallback"});
+  std::vector<Ours<Nameserver>> ours;
+  if (policy.only) {
+    check.add(ours, table + ".only", *policy.only);
+  } else {
+    check.add(ours, table + ".first", policy.first);
+    check.add(ours, table + ".last", policy.last);
+  }
+  check.not_denied<Nameserver>(
+      ours, table, policy.deny.size(), [&](std::size_t i, const Nameserver& s) { return means(policy.deny[i], s); },
+      [&](std::size_t i) { return denial_text(policy.deny[i]); });
+  check.each_once<Nameserver>(ours, std::equal_to<>());
+  check.within_max(ours, table, policy.max);
+}
+
+void check_search(Check& check, const SearchPolicy& policy) {
+  const std::string table = "search";
+  check.only_alone(table, {"first", "last", "deny", "when_empty", "fallback", "merge_lines"});
+  std::vector<Ours<std::string>> ours;
+  if (policy.only) {
+    check.add(ours, table + ".only", *policy.only);
+  } else {
+    check.add(ours, table + ".first", policy.first);
+    check.add(ours, table + ".last", policy.last);
+  }
+  check.not_denied<std::string>(
+      ours, table, policy.deny.size(),
+      [&](std::size_t i, const std::string& d) { return same_domain(policy.deny[i], d); },
+      [&](std::size_t i) { return policy.deny[i]; });
+  check.each_once<std::string>(ours, [](const auto& a, const auto& b) { return same_domain(a, b); });
+  check.within_max(ours, table, policy.max);
+}
+
+void check_options(Check& check, const OptionsPolicy& policy) {
+  const std::string table = "options";
+  check.only_alone(table, {"set", "deny", "when_empty", "fallback"});
+  const auto same = [](std::string_view a, std::string_view b) { return option_name(a) == option_name(b); };
+  std::vector<Ours<std::string>> ours;
+  check.add(ours, table + (policy.only ? ".only" : ".set"), policy.only ? *policy.only : policy.set);
+  check.not_denied<std::string>(
+      ours, table, policy.deny.size(), [&](std::size_t i, const std::string& o) { return same(policy.deny[i], o); },
+      [&](std::size_t i) { return policy.deny[i]; });
+  check.each_once<std::string>(ours, same);
+  check.within_max(ours, table, policy.max);
+}
+
+// The marks of a policy that no file gave: a key counts as given where its value is not the default.
+Marks marks_of(const Policy& policy) {
+  Marks marks;
+  const auto mark = [&](const char* key, bool given) {
+    if (given) marks[key];
+  };
+  const auto common = [&](const std::string& table, const auto& values, const auto& defaults) {
+    mark((table + ".only").c_str(), values.only.has_value());
+    mark((table + ".deny").c_str(), !values.deny.empty());
+    mark((table + ".max").c_str(), values.max != defaults.max);
+    mark((table + ".when_empty").c_str(), values.when_empty != defaults.when_empty);
+    mark((table + ".fallback").c_str(), !values.fallback.empty());
+  };
+  common("nameservers", policy.nameservers, NameserverPolicy{});
+  common("search", policy.search, SearchPolicy{});
+  common("options", policy.options, OptionsPolicy{});
+  mark("nameservers.first", !policy.nameservers.first.empty());
+  mark("nameservers.last", !policy.nameservers.last.empty());
+  mark("nameservers.prefer", !policy.nameservers.prefer.empty());
+  mark("search.first", !policy.search.first.empty());
+  mark("search.last", !policy.search.last.empty());
+  mark("search.merge_lines", policy.search.merge_lines);
+  mark("options.set", !policy.options.set.empty());
+  return marks;
+}
+
+}  // namespace
+
+void check_guard(const Policy& policy, const Marks& marks, const std::string& file, std::vector<ConfigError>& errors) {
+  Check check(marks, file, errors);
+  if (policy.link_to && policy.write == WriteMode::in_place) {
+    check.error(check.place("link_to"), "`link_to` beside `write = \"in-place\"`",
+                "one of them: a link cannot be made in place, it replaces what stands there");
+  }
+  check_nameservers(check, policy.nameservers);
+  check_search(check, policy.search);
+  check_options(check, policy.options);
+}
+
+std::vector<ConfigError> check_policy(const Policy& policy, const std::string& file) {
+  std::vector<ConfigError> errors;
+  check_guard(policy, marks_of(policy), file, errors);
+  return errors;
+}
+
+}  // namespace rg
