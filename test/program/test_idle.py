@@ -1,0 +1,45 @@
+"""Idle means idle, and noise beside the guarded name is nobody's business."""
+import pathlib
+import re
+
+from harness import case
+from world import conf, expect, equal, guard, hold_for, wait_for
+
+WINDOW = 60  # seconds
+
+
+@case(needs="strace plain", tags="slow")
+def only_the_slow_re_check_wakes_it(world):
+    world.configure(guard(), guard("/etc/other.conf"))
+    world.write(conf("192.0.2.53"))
+    world.write(conf("192.0.2.53"), "/etc/other.conf")
+    trace = pathlib.Path(world.dir + "/trace")
+    guardian = world.start(prefix=("strace", "-D", "-f", "-ttt", "-o", str(trace)))
+    world.wait_state("holds")
+    hold_for(lambda: guardian.process.poll() is None, "it ended", WINDOW + 5)
+    guardian.stop(0)
+    times = [float(m) for m in re.findall(r"^\d+ +(\d+\.\d+)", trace.read_text(errors="replace"), re.M)]
+    ready = min(times) + 3  # what follows a restore (sync, state, history) is done by then
+    window = [t for t in times if ready < t < ready + WINDOW]
+    wakes = [t for before, t in zip([ready - 9, *window], window) if t - before > 1]
+    expect(len(wakes) <= WINDOW / 30 + 1, f"it woke at {[round(w - ready, 1) for w in wakes]} s")
+    early = [b - a for a, b in zip(wakes, wakes[1:]) if b - a < 25]
+    equal(early, [], "seconds between two wake-ups")
+    expect(len(window) < 300, f"{len(window)} system calls in {WINDOW} s")
+
+
+@case(alone=True)
+def noise_beside_it_wakes_no_policy(world):
+    world.configure(guard())
+    world.write(conf("192.0.2.53"))
+    guardian = world.start()
+    wait_for(lambda: world.history("restore"), "the first restore in the history")
+    before, cpu = (world.guard_status(), world.history()), guardian.cpu_seconds()
+    writer = world.tool("writers", "noise", world.path("/etc"), "50000")
+    equal(writer.wait(300), 0, "the writer")
+    used = guardian.cpu_seconds() - cpu
+    equal((world.guard_status(), world.history()), before, "status and history after the noise")
+    world.rename_in(conf("192.0.2.54"))
+    world.wait_servers(["127.0.0.1", "192.0.2.54"])
+    equal(len(world.history("restore")), 2, "restores")
+    expect(used < world.settings.patience, f"{used} s of CPU for 50,000 writes to other names")

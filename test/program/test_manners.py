@@ -1,0 +1,186 @@
+"""How the daemon behaves towards its service manager, its own kind and signals."""
+import os
+import pathlib
+import signal
+import time
+
+from harness import case
+from world import RESOLV, conf, equal, expect, guard, wait_for
+
+HELD = ["127.0.0.1", "192.0.2.53"]
+
+
+def ready_world(world, *guards):
+    world.configure(*(guards or [guard()]))
+    world.write(conf("192.0.2.53"))
+    return world
+
+
+@case(tags="sanitize")
+def ready_when_it_holds_and_clean_at_sigterm(world):
+    guardian = ready_world(world).start()
+    equal(world.servers(), HELD, "at READY=1")
+    begin = time.monotonic()
+    guardian.stop(0)
+    expect(time.monotonic() - begin < world.settings.patience, "SIGTERM took more than a second")
+    wait_for(lambda: "STOPPING=1" in guardian.lines(), "STOPPING=1")
+    equal(world.servers(), HELD, "on_exit = leave")
+
+
+@case()
+def sigint_is_a_clean_stop(world):
+    guardian = ready_world(world).start()
+    guardian.signal(signal.SIGINT)
+    equal(guardian.wait_end(), 0)
+
+
+@case(tags="sanitize")
+def a_second_guardian_ends_with_3(world):
+    first = ready_world(world).start()
+    state, runtime = world.state, world.runtime
+    world.state, world.runtime = world.dir + "/state2", world.dir + "/run2"
+    second = world.start(ready=False)
+    equal(second.wait_end(), 3, "the second guardian")
+    expect("/etc" in second.log(), f"it doesn't say which directory: {second.log()}")
+    world.state, world.runtime = state, runtime
+    first.kill()  # kill -9 leaves no lock behind
+    world.start().stop(0)
+
+
+@case()
+def status_line_says_what_does_not_hold(world):
+    world.configure('ready_within = "300ms"\n', guard())
+    os.mkdir(world.path())
+    guardian = world.start(ready=False)
+    guardian.wait_line(rf"^STATUS=.*{RESOLV}.*directory")
+    guardian.wait_ready()
+    world.wait_state("blocked")
+    os.rmdir(world.path())
+    world.rename_in(conf("192.0.2.53"))
+    world.wait_servers(HELD)
+    newest = lambda: [line for line in guardian.lines() if line.startswith("STATUS=")][-1]
+    wait_for(lambda: "directory" not in newest(), lambda: f"the newest is {newest()}")
+
+
+@case()
+def ready_never_waits_for_ever(world):
+    world.configure('ready_within = "never"\n', guard())
+    os.mkdir(world.path())
+    guardian = world.start(ready=False)
+    world.wait_state("blocked")
+    expect("READY=1" not in guardian.lines(), "READY=1 with ready_within = never")
+    os.rmdir(world.path())
+    world.rename_in(conf("192.0.2.53"))
+    guardian.wait_ready()
+    equal(world.servers(), HELD, "at READY=1")
+
+
+@case()
+def watchdog_is_fed_when_asked_for(world):
+    guardian = ready_world(world).start(env={"WATCHDOG_USEC": "400000"})
+    wait_for(lambda: guardian.lines().count("WATCHDOG=1") >= 3, "three WATCHDOG=1", 5)
+    guardian.stop()
+    quiet = world.start()
+    world.rename_in(conf("192.0.2.53"))
+    world.wait_servers(HELD)
+    quiet.stop()
+    expect("WATCHDOG=1" not in quiet.lines(), "WATCHDOG=1 that nobody asked for")
+
+
+@case()
+def no_notify_socket_is_fine(world):
+    ready_world(world)
+    guardian = world.start(ready=False, env={"NOTIFY_SOCKET": ""})
+    world.wait_servers(HELD)
+    guardian.stop(0)
+    gone = world.start(ready=False, env={"NOTIFY_SOCKET": world.dir + "/nobody"})
+    world.rename_in(conf("192.0.2.54"))
+    world.wait_servers(["127.0.0.1", "192.0.2.54"])
+    gone.stop(0)
+
+
+@case()
+def a_missing_target_directory_is_watched_for(world):
+    path = "/run/late/resolv.conf"
+    world.configure('ready_within = "100ms"\n', guard(path))
+    world.start()
+    os.mkdir(world.path("/run/late"))
+    world.rename_in(conf("192.0.2.53"), path)
+    world.wait_servers(HELD, path)
+    world.wait_state("holds", path)
+
+
+@case(tags="sanitize")
+def writers_in_every_form_are_answered(world):
+    ready_world(world).start()
+    turns = [lambda t: world.rename_in(t), lambda t: world.write(t), lambda t: (os.unlink(world.path()), world.write(t)),
+             lambda t: (world.write(t, "/etc/other"), os.unlink(world.path()), os.symlink("other", world.path())),
+             lambda t: (world.write(t, "/etc/third"), os.unlink(world.path()), os.link(world.path("/etc/third"), world.path()))]
+    for number, turn in enumerate(turns * 2):
+        turn(conf(f"192.0.2.{number}"))
+        world.wait_servers(["127.0.0.1", f"192.0.2.{number}"])
+    os.chmod(world.path(), 0o600)
+    wait_for(lambda: world.mode() == 0o644, "mode 0644 again")
+    os.truncate(world.path(), 0)
+    world.wait_servers(["127.0.0.1", f"192.0.2.{len(turns) * 2 - 1}"])
+    os.unlink(world.path())
+    world.wait_servers(["127.0.0.1", f"192.0.2.{len(turns) * 2 - 1}"])
+
+
+@case()
+def the_directory_removed_and_made_again(world):
+    path = "/run/resolve/resolv.conf"
+    world.configure(guard(path))
+    world.write(conf("192.0.2.53"), path)
+    world.start()
+    for number in range(3):
+        os.rename(world.path("/run/resolve"), world.path(f"/run/old.{number}"))
+        os.mkdir(world.path("/run/resolve"))
+        world.rename_in(conf(f"192.0.2.{number}"), path)
+        world.wait_servers(["127.0.0.1", f"192.0.2.{number}"], path)
+
+
+@case(tags="sanitize")
+def memory_survives_and_damage_is_set_aside(world):
+    guardian = ready_world(world).start()
+    guardian.stop()
+    world.write("")  # the writer left nothing: last good, learned by the guardian before
+    guardian = world.start()
+    equal(world.servers(), HELD, "last good after a restart")
+    guardian.stop()
+    for file in pathlib.Path(world.state).iterdir():
+        if file.is_file():
+            file.write_bytes(b"\xff not ours \x00")
+    world.write(conf("192.0.2.99"))
+    guardian = world.start()
+    equal(world.servers(), ["127.0.0.1", "192.0.2.99"], "with a damaged state directory")
+    expect("damaged" in guardian.log(), f"no warning: {guardian.log()}")
+
+
+@case()
+def a_state_directory_that_cannot_be_made_is_3(world):
+    ready_world(world)
+    world.state = "/dev/null/state"
+    guardian = world.start(ready=False)
+    equal(guardian.wait_end(), 3)
+    expect("/dev/null/state" in guardian.log(), f"it isn't named: {guardian.log()}")
+
+
+@case()
+def updating_goes_in_order(world):
+    """What doesn't hold holds back those behind it, unless it is optional."""
+    paths = ["/etc/a.conf", "/etc/b/b.conf", "/etc/c.conf"]
+    world.configure('ready_within = "100ms"\n', *[guard(p) for p in paths])
+    world.write(conf("192.0.2.53"), paths[0])
+    os.makedirs(world.path(paths[1]))  # a directory in place: blocked
+    world.write(conf("192.0.2.53"), paths[2])
+    world.start()
+    world.wait_servers(HELD, paths[0])
+    world.wait_state("blocked", paths[1])
+    equal(world.guard_status(paths[2])["state"], "waiting")
+    equal((world.servers(paths[2]), world.status()["phase"]), (["192.0.2.53"], "updating"))
+    os.rmdir(world.path(paths[1]))
+    world.rename_in(conf("192.0.2.53"), paths[1])
+    for path in paths:
+        world.wait_servers(HELD, path)
+    wait_for(lambda: world.status()["phase"] == "reconciling", "phase reconciling")

@@ -1,0 +1,160 @@
+# The tiers of test/run: one function each. Sourced by test/run, from the repository's root.
+# shellcheck shell=bash
+logs=$PWD/build/test-logs
+jobs=$(nproc 2>/dev/null || echo 2)
+facts=${facts:-/dev/null} # set for each tier by test/run
+
+skip() { echo "skip $*" >>"$facts"; exit 0; }
+note() { echo "note $*" >>"$facts"; }
+count() { echo "count $*" >>"$facts"; }
+
+# build PRESET FOLDER [CMAKE ARGUMENT...]: everything of that preset in build/FOLDER
+build() {
+  cmake --preset "$1" -B "build/$2" "${@:3}"
+  cmake --build "build/$2" -j "$jobs"
+}
+
+# ThreadSanitizer of gcc 12 can't map its shadow where the kernel randomises addresses by 32 bits.
+steady() { if setarch "$(uname -m)" -R true 2>/dev/null; then setarch "$(uname -m)" -R "$@"; else "$@"; fi; }
+
+# unit PRESET: every test program of that build, through ctest
+unit() {
+  local log rc=0
+  log=$(steady ctest --test-dir "build/$1" -j "$jobs" --output-on-failure --timeout 300 2>&1) || rc=$?
+  printf '%s\n' "$log"
+  count_ctest "$log"
+  return $rc
+}
+count_ctest() {
+  local failed total
+  read -r failed total < <(sed -nE 's/.* ([0-9]+) tests? failed out of ([0-9]+).*/\1 \2/p' <<<"$1")
+  [ -n "${total:-}" ] || { echo "ctest counted no test"; return 1; }
+  count $((total - failed)) "$failed" 0
+}
+
+# program BINARY [ARGUMENT...]: test/program against it
+program() {
+  local log rc=0 p f s
+  log=$(steady test/program/run --bin "$1" --tools build/dev/test "${@:2}" 2>&1) || rc=$?
+  printf '%s\n' "$log"
+  read -r p f s < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p' <<<"$log")
+  [ -n "${s:-}" ] || { echo "test/program/run said no result"; return 1; }
+  count "$p" "$f" "$s"
+  while read -r line; do note "$line"; done < <(grep -E '^(skip|FAIL) ' <<<"$log")
+  return $rc
+}
+
+tier_needs() { packaging/install-needs test; }
+
+tier_format() {
+  command -v clang-format >/dev/null || skip "clang-format is not installed"
+  git ls-files '*.cpp' '*.hpp' | xargs clang-format --dry-run -Werror
+}
+
+# What may include what (docs/design.md): an arrow goes one way, Asio stays in guardian/, iostream and regex nowhere.
+tier_layers() {
+  local stage allowed bad=0
+  while read -r stage allowed; do
+    grep -rnE '#include "(lib|guardian|test)/' "lib/$stage" | grep -vE "#include \"lib/(${stage}|${allowed// /|})/" |
+      grep -vF '#include "lib/result.hpp"' && bad=1
+  done <<'STAGES'
+resolv none
+policy resolv
+config policy resolv
+json none
+report policy resolv reconcile
+store report policy resolv reconcile
+tree none
+watch tree reconcile
+reconcile policy resolv tree store report
+STAGES
+  git grep -nE '#include <(boost/asio|iostream|fstream|regex)' -- lib && bad=1
+  git grep -nE '#include <(iostream|fstream|regex)' -- guardian && bad=1
+  return $bad
+}
+
+tier_dev() { build dev dev; }
+tier_unit() { unit dev; }
+
+tier_release() { build release release; }
+
+# lib/resolv, lib/policy and lib/report make no system call: nothing that wraps one is among their undefined symbols.
+tier_pure() {
+  local stage symbols bad=0
+  local calls='open(at|dir)?(64)?|f?open(64)?|creat|p?read(64|v)?|p?write(64|v)?|close|(f|l|fstat)?stat(at|x)?(64)?|__xstat|access|faccessat'
+  calls+='|unlink(at)?|rename(at2?)?|link(at)?|symlink(at)?|readlink(at)?|mkdir(at)?|fread|fgets|getline|socket|connect|bind|send(to|msg)?|recv(from|msg)?'
+  calls+='|time|clock_gettime|gettimeofday|localtime(_r)?|mktime|tzset|(secure_)?getenv|gethostname|getpid|if_(nametoindex|indextoname)|getaddrinfo|getpw(nam|uid)'
+  calls+='|syscall|ioctl|fcntl|poll|epoll_[a-z]+|select|nanosleep|usleep|sleep|fork|exec[a-z]*|pthread_create|inotify_[a-z0-9_]+|getrandom|rand|random'
+  calls+='|std::chrono::_V2::(system|steady)_clock::now\(\)|std::(filesystem|random_device|basic_[io]?fstream|thread)\b.*'
+  for stage in resolv policy report; do
+    symbols=$(nm --demangle --undefined-only "build/dev/librg_$stage.a" | sed -nE 's/^ +U //p' | sed 's/@.*//' | sort -u)
+    [ -n "$symbols" ]
+    echo "lib/$stage:"
+    grep -xE "$calls" <<<"$symbols" && bad=1
+  done
+  return $bad
+}
+
+# One file that asks nothing of the machine it runs on, and stays small. The release is linked with -s: the same link again,
+# without it, shows the linker's warnings and the symbols.
+tier_static() {
+  local binary=build/release/resolv-guardian symbols=$logs/with-symbols size link
+  if readelf --program-headers $binary | grep -E 'INTERP|DYNAMIC'; then return 1; fi
+  link=$(ninja -C build/release -t commands resolv-guardian | tail -n 1)
+  link=$(sed -e 's/ -s / /' -e "s| -o resolv-guardian | -o $symbols |" <<<"$link")
+  (cd build/release && eval "$link") 2>&1 | tee "$logs/link"
+  if grep 'statically linked applications requires' "$logs/link"; then return 1; fi
+  nm "$symbols" | grep -q ' T main$'
+  if nm "$symbols" | grep -E ' [TtWwi] (getaddrinfo|getpwnam|getgrnam|gethostbyname)(_r)?$'; then return 1; fi
+  size=$(stat -c %s $binary)
+  note "$size bytes stripped"
+  [ "$size" -le 2500000 ]
+}
+
+tier_program() { program build/release/resolv-guardian; }
+
+tier_sanitize() {
+  build sanitize sanitize
+  unit sanitize
+  program build/sanitize/resolv-guardian --sanitized --tag sanitize
+}
+
+tier_thread() {
+  build thread thread
+  unit thread
+  program build/thread/resolv-guardian --sanitized --tag sanitize
+}
+
+clang() { command -v clang++-19 clang++-16 clang++-15 clang++-14 clang++ | head -n 1; }
+
+tier_clang() {
+  [ -n "$(clang)" ] || skip "clang++ is not installed"
+  build dev clang -DCMAKE_CXX_COMPILER="$(clang)" -DRG_TESTS=OFF
+}
+
+tier_tidy() {
+  command -v clang-tidy >/dev/null || skip "clang-tidy is not installed"
+  cmake --preset dev -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
+  git ls-files 'lib/*.cpp' 'guardian/*.cpp' | xargs -P "$jobs" -n 4 clang-tidy --quiet -p build/dev
+}
+
+tier_fuzz() {
+  local fuzzer seconds=${FUZZ_SECONDS:-20} corpus pids=()
+  [ -n "$(clang)" ] || skip "clang++ is not installed"
+  echo 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }' >"$logs/probe.cpp"
+  "$(clang)" -fsanitize=fuzzer,address "$logs/probe.cpp" -o "$logs/probe" || skip "clang has no libFuzzer (libclang-rt)"
+  cmake --preset fuzz -DCMAKE_CXX_COMPILER="$(clang)"
+  cmake --build build/fuzz -j "$jobs" --target fuzz_content fuzz_config fuzz_text
+  for fuzzer in content config text; do
+    corpus=build/fuzz/corpus/$fuzzer
+    mkdir -p "$corpus"
+    build/fuzz/test/fuzz_$fuzzer -max_total_time="$seconds" -max_len=4096 -dict=test/fuzz/$fuzzer.dict -timeout=10 \
+      -artifact_prefix="$logs/$fuzzer-" "$corpus" test/fuzz/seeds/$fuzzer >"$logs/fuzz_$fuzzer.log" 2>&1 &
+    pids+=($!)
+  done
+  for fuzzer in content config text; do
+    if wait "${pids[0]}"; then count 1 0 0; else count 0 1 0; cat "$logs/fuzz_$fuzzer.log"; fi
+    pids=("${pids[@]:1}")
+    note "fuzz_$fuzzer: $(grep -oE 'Done [0-9]+ runs in [0-9]+ second' "$logs/fuzz_$fuzzer.log")"
+  done
+}
