@@ -19,9 +19,9 @@ namespace rg {
 /// One JSON object, without a line end (history --json, and the journal's own form).
 [[nodiscard]] std::string event_json(const Event& event);
 [[nodiscard]] std::optional<Event> parse_event(std::string_view json);
-/// One line for people and for the log.
+/// One line for people and for the log: printable ASCII without its time (rfc3339(event.at)), which each of them has.
 [[nodiscard]] std::string event_text(const Event& event);
-/// The unified diff of an event's before and after; empty where one is missing.
+/// The unified diff of an event's before and after; empty where one is missing. For people: control characters as \xNN.
 [[nodiscard]] std::string event_diff(const Event& event);
 
 }  // namespace rg

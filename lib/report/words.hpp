@@ -22,7 +22,7 @@ namespace rg {
 template <class T>
 [[nodiscard]] std::optional<T> from_word(std::string_view text);
 
-/// RFC 3339 in UTC with microseconds: 2026-11-30T19:25:06.000001Z.
+/// RFC 3339 in UTC with microseconds: 2026-11-30T19:25:06.000001Z. WallTime::max() is 9999-12-31T23:59:59Z, both ways.
 [[nodiscard]] std::string rfc3339(WallTime time);
 [[nodiscard]] std::optional<WallTime> parse_rfc3339(std::string_view text);
 

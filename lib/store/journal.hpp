@@ -14,7 +14,8 @@ class Journal {
  public:
   /// history.jsonl in `directory`; past `max_bytes` it becomes history.1.jsonl (an older one is dropped).
   explicit Journal(std::string directory, std::size_t max_bytes = 4U << 20U);
-  /// Appends with one write(2) to an O_APPEND descriptor; a file that ends in the middle of a line gets a line end first.
+  /// Appends with one write(2) to an O_APPEND descriptor; a file that ends in the middle of a line gets a line end
+  /// first.
   [[nodiscard]] Result<void> append(const std::vector<Event>& events);
   /// The newest `count` events (0: all), oldest first.
   [[nodiscard]] Result<std::vector<Event>> newest(std::size_t count) const;

@@ -1,6 +1,6 @@
 // The state directory: one file a guard (its Memory), the generation, the last verified configuration. Every file is
-// written atomically (temp, fdatasync, rename), carries a version and is bounded; a damaged, foreign or newer one is set
-// aside (renamed to *.damaged) with a warning, never fatal.
+// written atomically (temp, fdatasync, rename), carries a version and is bounded; a damaged, foreign or newer one is
+// set aside (renamed to *.damaged) with a warning, never fatal.
 #pragma once
 
 #include <cstdint>
