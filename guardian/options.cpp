@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -92,39 +91,36 @@ constexpr CommandHelp kCommands[] = {
     {"config", Command::config, "Check the configuration, print it with all defaults filled in", false},
 };
 
-// CLI11 writes "..." behind all that may be repeated, here behind every flag.
-class Formatter : public CLI::Formatter {
- public:
-  std::string make_option_opts(const CLI::Option* option) const override { return " " + option->get_type_name(); }
-  std::string make_option_usage(const CLI::Option* option) const override { return "[" + option->get_name(true) + "]"; }
-};
-
-// One value each time, or `--first 127.0.0.1 run` would take the command for a second address.
+// One value each time and however often: with a vector, `--first 127.0.0.1 run` would take the command for a second
+// address, and newer versions of CLI11 take `[::1]` for a list.
 void add_flag(CLI::App& app, const Flag& flag, Raw& raw, const char* group) {
-  app.add_option(flag.name, raw.*flag.into, flag.help)->type_name(flag.value)->allow_extra_args(false)->group(group);
+  const auto keep = [&values = raw.*flag.into](const std::string& text) { values.push_back(text); };
+  CLI::Option* option = app.add_option_function<std::string>(flag.name, keep, flag.help);
+  option->type_name(flag.value)->trigger_on_parse()->group(group);
 }
 
+// Said, not left to CLI11, whose versions differ in it.
+constexpr const char* kGroup = "Options";
+
 void add_own_flags(CLI::App& sub, Command command, Raw& raw) {
-  constexpr const char* kGroup = "Options";
   if (command == Command::pause)
     add_flag(sub, {"--for", "TIME", &Raw::pause_for, "End by itself after 30s, 10m, 2h"}, raw, kGroup);
   if (command == Command::status || command == Command::history)
-    sub.add_flag("--json", raw.json, "JSON instead of text");
+    sub.add_flag("--json", raw.json, "JSON instead of text")->group(kGroup);
   if (command == Command::status) {
     add_flag(sub, {"--wait-holds", "SECONDS", &Raw::wait_holds, "Wait until every guard holds, 0 = for ever"}, raw,
              kGroup);
   }
   if (command == Command::history) {
     add_flag(sub, {"-n", "N", &Raw::count, "How many, 0 = all [20]"}, raw, kGroup);
-    sub.add_flag("--diff", raw.diff, "With what each one changed");
+    sub.add_flag("--diff", raw.diff, "With what each one changed")->group(kGroup);
   }
 }
 
 void add_everything(CLI::App& app, Raw& raw) {
-  app.formatter(std::make_shared<Formatter>());
-  app.set_help_flag("-h,--help", "Print this help");
-  app.add_flag("--version", raw.version, "Print the version");
-  for (const Flag& flag : kGlobalFlags) add_flag(app, flag, raw, "Options");
+  app.set_help_flag("-h,--help", "Print this help")->group(kGroup);
+  app.add_flag("--version", raw.version, "Print the version")->group(kGroup);
+  for (const Flag& flag : kGlobalFlags) add_flag(app, flag, raw, kGroup);
   constexpr const char* kGuard =
       "One guard without a configuration file (each may be repeated where a list makes sense)";
   for (const Flag& flag : kGuardFlags) add_flag(app, flag, raw, kGuard);
@@ -132,9 +128,9 @@ void add_everything(CLI::App& app, Raw& raw) {
   app.require_subcommand(0, 1);
   for (const CommandHelp& command : kCommands) {
     CLI::App* sub = app.add_subcommand(command.name, command.help)->fallthrough();
+    sub->get_help_ptr()->group(kGroup);
     sub->footer("The options of `resolv-guardian --help` may stand here too.");
-    if (command.takes_path)
-      sub->add_option("PATH", raw.target, "This guard alone [all]")->type_name("")->allow_extra_args(false);
+    if (command.takes_path) add_flag(*sub, {"PATH", "", &Raw::target, "This guard alone [all]"}, raw, "Positionals");
     add_own_flags(*sub, command.command, raw);
   }
 }

@@ -100,7 +100,7 @@ std::string ipv4_mistake(std::string_view text) {
 std::string address_mistake(std::string_view text) {
   const std::string plain = "an IPv4 or IPv6 address";
   if (looks_ipv4(text)) return ipv4_mistake(text);
-  if (text.find_first_of(" \t") != text.npos) return plain + " without blanks, one in each string";
+  if (text.find_first_of(" \t,") != text.npos) return plain + " alone, one in each string";
   if (text.front() == '[') return plain + " without brackets";
   const std::string_view host = text.substr(0, text.find_first_of("/%:"));
   if (looks_ipv4(host) && text.find('/') != text.npos) return "one address, not a prefix";

@@ -138,6 +138,10 @@ TEST_CASE("wrong values name the flag, what stands there and what was expected; 
         "resolv-guardian: --first: found `127.1`, expected an IPv4 address in four parts, here are 2\n"
         "resolv-guardian: --max: found `-1`, expected a whole number, 0 or more\n"
         "Try `resolv-guardian --help`.\n");
+  CHECK(has(bad({"--first", "[::1]", "run"}),
+            "--first: found `[::1]`, expected an IPv4 or IPv6 address without brackets"));
+  CHECK(has(bad({"--first", "::1,::2", "run"}), "--first: found `::1,::2`, expected an IPv4 or IPv6 address alone"));
+  CHECK(has(bad({"--first", "", "run"}), "--first: found ``, expected"));
   CHECK(has(bad({"--last", "x", "run"}), "--last: found `x`, expected"));
   CHECK(has(bad({"--only", "x", "run"}), "--only: found `x`, expected"));
   CHECK(has(bad({"--deny", "loopbak", "run"}), "--deny: found `loopbak`, expected"));
