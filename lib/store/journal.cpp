@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <optional>
@@ -67,10 +68,49 @@ class Backwards {
   bool ended_ = false;
 };
 
+// A file of the history as it was when it was opened; no `file` where there is none.
+struct Opened {
+  std::string path;
+  File file;
+  struct stat status {};
+};
+
+Result<Opened> open_to_read(const std::string& path) {
+  Opened opened{path, File(), {}};
+  auto file = store::open_file(path, O_RDONLY);
+  if (!file && file.error().code == ENOENT) return opened;
+  if (!file) return file.error();
+  auto status = store::stat_file(*file, path);
+  if (!status) return status.error();
+  opened.file = std::move(*file);
+  opened.status = *status;
+  return opened;
+}
+
+// Is it still what stands at its path? Its inode number is not given to another file while we have it open.
+bool still_there(const Opened& opened) {
+  struct stat now {};
+  if (lstat(opened.path.c_str(), &now) != 0) return !opened.file;
+  return opened.file && now.st_dev == opened.status.st_dev && now.st_ino == opened.status.st_ino;
+}
+
+// The newer and the older file of one moment: append() may rotate between the two opens, even twice. Bounded: the newer
+// file alone is what is left to say of a history that rotates faster than it can be opened.
+Result<std::array<Opened, 2>> open_both(const std::string& newer_path, const std::string& older_path) {
+  constexpr int kTries = 100;
+  for (int tries = 1;; ++tries) {
+    auto newer = open_to_read(newer_path);
+    if (!newer) return newer.error();
+    auto older = open_to_read(older_path);
+    if (!older) return older.error();
+    if (still_there(*newer)) return std::array{std::move(*newer), std::move(*older)};
+    if (tries == kTries) return std::array{std::move(*newer), Opened()};
+  }
+}
+
 // Adds the events of a file, newest first, until there are `count` (0: no limit).
-Result<void> collect(const File& file, const std::string& path, std::size_t size, std::size_t count,
-                     std::vector<Event>& events) {
-  Backwards lines(file, path, size);
+Result<void> collect(const Opened& opened, std::size_t count, std::vector<Event>& events) {
+  Backwards lines(opened.file, opened.path, static_cast<std::size_t>(opened.status.st_size));
   while (count == 0 || events.size() < count) {
     auto line = lines.previous();
     if (!line) return line.error();
@@ -138,22 +178,13 @@ Result<void> Journal::append(const std::vector<Event>& events) {
 }
 
 Result<std::vector<Event>> Journal::newest(std::size_t count) const {
+  auto opened = open_both(directory_ + "/history.jsonl", directory_ + "/history.1.jsonl");
+  if (!opened) return opened.error();
   std::vector<Event> events;
-  std::optional<struct stat> newer;
-  // The newer file first: where append() rotates in between, the second one is the first one again and not an older
-  // one.
-  for (const char* name : {"/history.jsonl", "/history.1.jsonl"}) {
-    const std::string path = directory_ + name;
-    auto file = store::open_file(path, O_RDONLY);
-    if (!file && file.error().code == ENOENT) continue;
-    if (!file) return file.error();
-    auto status = store::stat_file(*file, path);
-    if (!status) return status.error();
-    if (newer && newer->st_dev == status->st_dev && newer->st_ino == status->st_ino) continue;
-    newer = *status;
-    auto collected = collect(*file, path, static_cast<std::size_t>(status->st_size), count, events);
+  for (const Opened& one : *opened) {
+    if (!one.file || (count != 0 && events.size() >= count)) continue;
+    auto collected = collect(one, count, events);
     if (!collected) return collected.error();
-    if (count != 0 && events.size() >= count) break;
   }
   std::reverse(events.begin(), events.end());
   return events;
