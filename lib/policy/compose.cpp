@@ -35,6 +35,7 @@ class Composer {
   }
 
   std::string compose(bool with_others) {
+    bytes_.reserve(1024);
     for (const Line& line : document_.lines) {
       if (line.beyond) break;
       add(line, with_others);

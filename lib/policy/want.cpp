@@ -63,7 +63,7 @@ void want_servers(const ContentInput& input, const Learned& learned, Wanted& wan
   if (policy.only) return add(*policy.only, Origin::only, wanted);
   std::vector<Nameserver> middle = learned.lists.nameservers;
   const Filler filler = fill_servers(input, middle);
-  prefer(policy.prefer, middle);
+  if (filler != Filler::fallback) prefer(policy.prefer, middle);  // the fallback's order is the owner's
   const std::size_t limit = room(policy.max, policy.first.size() + policy.last.size());
   for (; middle.size() > limit; middle.pop_back()) wanted.over_max.push_back({middle.back().text(), Why::over_max});
   std::reverse(wanted.over_max.begin(), wanted.over_max.end());

@@ -108,6 +108,8 @@ std::string_view without_final_dot(std::string_view domain) {
 
 ResolvConf parse(std::string_view bytes) {
   ResolvConf conf;
+  const auto read = bytes.substr(0, kMaxFileBytes);
+  conf.lines.reserve(static_cast<std::size_t>(std::count(read.begin(), read.end(), '\n')) + 1);
   std::size_t at = 0;
   while (at < bytes.size()) {
     const std::size_t newline = bytes.find('\n', at);

@@ -128,6 +128,11 @@ TEST_CASE("prefer sorts the learned by the first prefix they match, stably, befo
       "198.51.100.1\n");
   CHECK(wanted(content) == Texts{"127.0.0.1", "198.51.100.2", "198.51.100.1"});
   CHECK(content.dropped == Dropped{{"2001:db8::1", Why::over_max}, {"192.0.2.1", Why::over_max}});
+  judging.memory.nameservers.values = servers({"192.0.2.1", "198.51.100.1"});
+  CHECK(wanted(judging.of("")) == Texts{"127.0.0.1", "198.51.100.1", "192.0.2.1"});
+  judging.memory = {};
+  judging.policy.nameservers.fallback = servers({"192.0.2.1", "198.51.100.1"});
+  CHECK(wanted(judging.of("")) == Texts{"127.0.0.1", "192.0.2.1", "198.51.100.1"});
 }
 
 TEST_CASE("the writer left none: the last good ones that are not denied, else fallback") {
