@@ -8,6 +8,8 @@
 #include <array>
 #include <csignal>
 
+#include "guardian/offline.hpp"
+
 namespace rg {
 namespace {
 
@@ -19,22 +21,6 @@ void block_signals() {
   sigset_t all;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_BLOCK, &all, nullptr);  // they are the main thread's
-}
-
-std::string machine_id(Files& files) {
-  std::string id = files.observe("/etc/machine-id").bytes.substr(0, 64);
-  while (!id.empty() && (id.back() == '\n' || id.back() == ' ')) id.pop_back();
-  return id;
-}
-
-// Last good counts only on the machine that learned it: an image that was cloned with our state knows nothing of its net.
-void heed_machine(Memory& memory, const std::string& id) {
-  if (memory.machine_id != id) {
-    memory.nameservers = {};
-    memory.search = {};
-    memory.options = {};
-  }
-  memory.machine_id = id;
 }
 
 }  // namespace
@@ -126,6 +112,7 @@ void Lane::run() {
     if (guard->guarded.policy.on_exit != OnExit::restore) continue;
     (void)setup_.state.save_memory(guard->guarded.policy.path, guard->guarded.memory);
   }
+  if (setup_.ended) setup_.ended();
 }
 
 void Lane::wait_for_something() {
@@ -199,7 +186,7 @@ void Lane::adopt_now(Policy policy, std::uint64_t generation, std::size_t order,
     report.warning = std::move(loaded.warning);
     guard->status.path = policy.path;
     guard->status.since = std::chrono::system_clock::now();
-    heed_machine(guard->guarded.memory, machine_id(*setup_.files));
+    heed_machine(guard->guarded.memory, *setup_.files);
   }
   guard->guarded.policy = std::move(policy);
   guard->guarded.would_restore.reset();

@@ -38,6 +38,7 @@ class Lane {
     std::unique_ptr<Files> files;
     StateDirectory state;
     std::function<void(Report)> report;  ///< called on the lane's thread
+    std::function<void()> ended;         ///< the same; nothing is written after it
   };
   static Result<std::unique_ptr<Lane>> create(Setup setup);
   ~Lane();

@@ -1,12 +1,9 @@
 // One guard's pass in its lane: when it may write, and what its outcome means.
-#include <net/if.h>
-
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <cstdlib>
 
 #include "guardian/lane.hpp"
+#include "guardian/offline.hpp"
 #include "lib/report/knobs.hpp"
 #include "lib/report/words.hpp"
 
@@ -15,14 +12,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMaxOrphans = 16;
-
-bool interface_exists(const std::string& zone) {
-  char* end = nullptr;
-  const unsigned long number = std::strtoul(zone.c_str(), &end, 10);
-  std::array<char, IF_NAMESIZE> name{};
-  if (!zone.empty() && *end == '\0') return ::if_indextoname(static_cast<unsigned>(number), name.data()) != nullptr;
-  return ::if_nametoindex(zone.c_str()) != 0;
-}
 
 // What may write now, and when. Fights alone are delayed; content that changes nothing for a resolver waits for quiet.
 std::optional<Held> gate(LaneGuard& guard, const Decision& decision) {

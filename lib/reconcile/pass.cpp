@@ -66,7 +66,7 @@ class Pass {
       note_content();
       return end(Refused{decision.refusal});
     }
-    if (writes_ == 0 && open_ && !options_.force) return end(Held{State::settling, "its writer has it open"});
+    if (writes_ == 0 && !options_.force && unfinished()) return end(Held{State::settling, "its writer isn't through"});
     learn();
     note_content();
     if (writes_ == 0 && options_.gate) {
@@ -76,6 +76,16 @@ class Pass {
       }
     }
     return write();
+  }
+
+  // Deleted, made, truncated or still open: replacing it now would lose what its writer is about to write. A link is
+  // whole at once, and so is another name of an older file.
+  bool unfinished() const {
+    if (open_) return true;
+    if (guarded_.seen.kind == NodeKind::absent) return guarded_.looked && guarded_.was_there;
+    const bool made = options_.how == How::relinked;  // IN_CREATE: symlink(2), link(2) or open(2)
+    const bool whole = made && (guarded_.seen.linked() || guarded_.seen.info.st_nlink > 1);
+    return !options_.finished && !whole && !ours_;
   }
 
   bool keep() {
@@ -115,6 +125,7 @@ class Pass {
     }
     guarded_.known = content;
     guarded_.looked = true;
+    guarded_.was_there = content.has_value();
     fresh_ = false;
   }
 
@@ -183,6 +194,7 @@ class Pass {
       guarded_.memory.written = digest_of_write(decision);
       guarded_.written = decision.make_link ? std::nullopt : std::optional(decision.bytes);
       guarded_.known = guarded_.written;
+      guarded_.was_there = true;
     }
     if (swap.out != Swap::Out::newer) return;
     // A writer was faster than us, and his file came out: his is the document now, and it's judged in the next turn.

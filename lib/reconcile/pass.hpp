@@ -19,6 +19,7 @@ struct Guarded {
   Seen seen;                           ///< the last look
   std::optional<std::string> known;    ///< the content that the last look found; nullopt: none, or not looked yet
   bool looked = false;
+  bool was_there = false;              ///< the last look found a file
   std::vector<Chain> other_chains;     ///< of upstream files and of link_to's target: to be watched too
   std::optional<std::string> would_restore;  ///< what an observing guard recorded last
   std::map<std::string, std::string> upstream_bytes;  ///< as last read when nobody had them open for writing

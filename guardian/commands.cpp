@@ -1,0 +1,249 @@
+#include "guardian/commands.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+#include <chrono>
+#include <cstdio>
+
+#include "guardian/control.hpp"
+#include "guardian/log.hpp"
+#include "guardian/offline.hpp"
+#include "guardian/settings_source.hpp"
+#include "guardian/supervisor.hpp"
+#include "lib/report/diff.hpp"
+#include "lib/report/status.hpp"
+#include "lib/report/words.hpp"
+#include "lib/store/journal.hpp"
+
+namespace rg {
+namespace {
+
+namespace json = boost::json;
+
+constexpr int kNotAnswered = 3;
+
+void say(const std::string& line) { fmt::print(stderr, "resolv-guardian: {}\n", line); }
+
+std::string runtime_of(const Options& options) { return resolve_directories(options, process_environment()).runtime; }
+std::string state_of(const Options& options) { return resolve_directories(options, process_environment()).state; }
+
+// The configuration, or an exit status after the mistakes were said.
+std::optional<Settings> settings_or_say(const Options& options) {
+  LoadedSettings loaded = SettingsSource(options, process_environment()).load();
+  if (!loaded.settings) fmt::print(stderr, "{}\n", loaded.error);
+  return std::move(loaded.settings);
+}
+
+std::optional<Status> status_in(const std::optional<json::object>& answer) {
+  const auto* text = answer ? answer->if_contains("status") : nullptr;
+  return text != nullptr && text->is_string() ? parse_status(text->as_string()) : std::nullopt;
+}
+
+// Says why an answer is no success; the exit status.
+int checked(const std::optional<json::object>& answer) {
+  if (!answer) {
+    say("no guardian answers");
+    return kNotAnswered;
+  }
+  const auto* error = answer->if_contains("error");
+  if (error == nullptr) return 0;
+  say(error->is_string() ? std::string(error->as_string()) : "refused");
+  return kNotAnswered;
+}
+
+json::object request_for(const char* command, const Options& options) {
+  json::object request{{"command", command}};
+  if (options.path) request["path"] = *options.path;
+  return request;
+}
+
+std::string why_not(const Outcome& outcome) {
+  if (const auto* held = std::get_if<Held>(&outcome.result)) return std::string(word(held->why)) + ": " + held->reason;
+  if (const auto* refused = std::get_if<Refused>(&outcome.result)) return "blocked: " + refused->reason;
+  if (const auto* failed = std::get_if<Failed>(&outcome.result)) return "failed: " + failed->reason;
+  if (outcome.holds()) return "observing: enforce = false";
+  return "writers were faster, again and again";
+}
+
+bool all_hold(const Status& status) {
+  for (const GuardStatus& guard : status.guards) {
+    if (guard.state != State::holds) return false;
+  }
+  return true;
+}
+
+// One ordered pass by ourselves: a guard that doesn't hold keeps those behind it waiting, unless it is optional.
+int apply_offline(const Settings& settings, Offline& offline, const Directories& directories) {
+  const Pauses pauses = Pauses::load(directories.runtime);
+  Journal journal(directories.state);
+  bool waiting = false;
+  int status = 0;
+  for (const Policy& policy : settings.guards) {
+    if (waiting) {
+      say(policy.path + ": waiting, an earlier guard doesn't hold");
+      continue;
+    }
+    Outcome outcome = offline.bring_to_hold(policy, pauses.of(policy.path).has_value());
+    (void)journal.append(outcome.events);
+    if (outcome.holds() && policy.enforce) continue;
+    say(policy.path + ": " + why_not(outcome));
+    status = 3;
+    waiting = policy.enforce && !policy.optional;
+  }
+  return status;
+}
+
+void print_change(const Policy& policy, const Decision& decision, const Seen& seen) {
+  const auto mode = seen.info.st_mode & 07777U;
+  for (const Violation violation : decision.violations) {
+    if (violation == Violation::mode) fmt::print("# {}: mode {:04o} -> {:04o}\n", policy.path, mode, policy.mode);
+    if (violation == Violation::label) fmt::print("# {}: label {} -> {}\n", policy.path, seen.label, decision.label);
+    if (violation == Violation::link && decision.make_link) fmt::print("# {}: becomes a link to {}\n", policy.path, decision.bytes);
+    if (violation == Violation::link && !decision.make_link) fmt::print("# {}: the link becomes a file\n", policy.path);
+  }
+  if (decision.make_link) return;
+  fmt::print("{}", unified_diff(seen.kind == NodeKind::file ? seen.bytes : "", decision.bytes, policy.path,
+                                policy.path + " (restored)"));
+}
+
+}  // namespace
+
+int run_command(const Options& options) {
+  const Directories directories = resolve_directories(options, process_environment());
+  const Log log(options.log_format, options.log_level);
+  for (const std::string& directory : {directories.state, directories.runtime}) {
+    if (auto made = make_directories(directory); !made) {
+      log.error(made.error().text());
+      return 3;
+    }
+  }
+  SettingsSource source(options, process_environment());
+  LoadedSettings loaded = source.load_or_last_verified(StateDirectory(directories.state));
+  if (!loaded.settings) {
+    fmt::print(stderr, "{}\n", loaded.error);
+    return 2;
+  }
+  return Supervisor({std::move(source), std::move(loaded), directories, options.root, log}).run();
+}
+
+int apply_command(const Options& options) {
+  const Directories directories = resolve_directories(options, process_environment());
+  if (const auto answer = ask(directories.runtime, {{"command", "apply"}})) {
+    const auto status = status_in(answer);
+    if (!status) {
+      say("the guardian gave no status");
+      return 3;
+    }
+    for (const GuardStatus& guard : status->guards) {
+      if (guard.state != State::holds) say(guard.path + ": " + std::string(word(guard.state)) + " " + guard.reason);
+    }
+    return all_hold(*status) ? 0 : 3;
+  }
+  const auto settings = settings_or_say(options);
+  if (!settings) return 2;
+  for (const std::string& directory : {directories.state, directories.runtime}) {
+    if (auto made = make_directories(directory); !made) {
+      say(made.error().text());
+      return 3;
+    }
+  }
+  auto offline = Offline::open(options.root, directories.state);
+  auto locked = offline ? offline->lock(settings->guards) : Result<void>(offline.error());
+  if (!locked) {
+    say(locked.error().text());
+    return 3;
+  }
+  return apply_offline(*settings, *offline, directories);
+}
+
+int check_command(const Options& options) {
+  const auto settings = settings_or_say(options);
+  if (!settings) return 2;
+  auto offline = Offline::open(options.root, state_of(options));
+  if (!offline) {
+    say(offline.error().text());
+    return 3;
+  }
+  int status = 0;
+  for (const Policy& policy : settings->guards) {
+    const Decision decision = offline->look(policy);
+    if (decision.kind == Decision::Kind::keep) continue;
+    if (decision.kind == Decision::Kind::refuse) {
+      say(policy.path + ": " + decision.refusal);
+      status = 3;
+      continue;
+    }
+    print_change(policy, decision, offline->seen());
+    if (status == 0) status = 1;
+  }
+  return status;
+}
+
+int pause_command(const Options& options) {
+  json::object request = request_for("pause", options);
+  if (options.pause) request["for_ms"] = options.pause->count();
+  return checked(ask(runtime_of(options), request));
+}
+
+int resume_command(const Options& options) { return checked(ask(runtime_of(options), request_for("resume", options))); }
+
+int release_command(const Options& options) {
+  const Directories directories = resolve_directories(options, process_environment());
+  if (const auto answer = ask(directories.runtime, request_for("release", options))) return checked(answer);
+  const auto settings = settings_or_say(options);
+  if (!settings) return 3;
+  auto offline = Offline::open(options.root, directories.state);
+  auto made = make_directories(directories.runtime);
+  if (offline && made) made = offline->lock(settings->guards);
+  if (!offline || !made) {
+    say(!offline ? offline.error().text() : made.error().text());
+    return 3;
+  }
+  Pauses pauses = Pauses::load(directories.runtime);
+  bool found = false;
+  int status = 0;
+  for (const Policy& policy : settings->guards) {
+    if (options.path && *options.path != policy.path) continue;
+    found = true;
+    const auto released = offline->release(policy);
+    if (!released) say(released.error().text());
+    if (!released || !pauses.set(policy.path, WallTime::max())) status = 3;
+  }
+  if (!found) say("no such guard: " + options.path.value_or(""));
+  return found ? status : 3;
+}
+
+int status_command(const Options& options) {
+  json::object request{{"command", options.wait_holds ? "wait-holds" : "status"}};
+  if (options.wait_holds) request["within_ms"] = options.wait_holds->count();
+  const auto status = status_in(ask(runtime_of(options), request));
+  if (!status) {
+    say("no guardian answers");
+    return kNotAnswered;
+  }
+  fmt::print("{}\n", options.json ? status_json(*status) : status_text(*status));
+  return all_hold(*status) ? 0 : 1;
+}
+
+int history_command(const Options& options) {
+  const auto events = Journal(state_of(options)).newest(options.count);
+  if (!events) {
+    say(events.error().text());
+    return 3;
+  }
+  for (const Event& event : *events) {
+    fmt::print("{}\n", options.json ? event_json(event) : rfc3339(event.at) + " " + event_text(event));
+    if (options.diff && !options.json) fmt::print("{}", event_diff(event));
+  }
+  return 0;
+}
+
+int config_command(const Options& options) {
+  const auto settings = settings_or_say(options);
+  if (!settings) return 2;
+  fmt::print("{}", print_config(*settings));
+  return 0;
+}
+
+}  // namespace rg

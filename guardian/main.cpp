@@ -1,0 +1,44 @@
+// A table of contents: the command line, then one command.
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <cstdio>
+#include <variant>
+
+#include "guardian/commands.hpp"
+#include "guardian/options.hpp"
+
+int main(int argc, char** argv) {
+  ::umask(0);  // a guarded file's mode is the policy's, ours are given explicitly
+  ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGIO, SIG_IGN);  // a lease that is broken while we look
+  const auto parsed = rg::parse_command_line(argc, argv);
+  if (const auto* stop = std::get_if<rg::Stop>(&parsed)) {
+    fmt::print(stdout, "{}", stop->out);
+    fmt::print(stderr, "{}", stop->err);
+    return stop->status;
+  }
+  const auto& options = std::get<rg::Options>(parsed);
+  switch (options.command) {
+    case rg::Command::run:
+      return rg::run_command(options);
+    case rg::Command::apply:
+      return rg::apply_command(options);
+    case rg::Command::check:
+      return rg::check_command(options);
+    case rg::Command::pause:
+      return rg::pause_command(options);
+    case rg::Command::resume:
+      return rg::resume_command(options);
+    case rg::Command::release:
+      return rg::release_command(options);
+    case rg::Command::status:
+      return rg::status_command(options);
+    case rg::Command::history:
+      return rg::history_command(options);
+    case rg::Command::config:
+      return rg::config_command(options);
+  }
+  return 2;
+}

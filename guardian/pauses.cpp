@@ -1,0 +1,59 @@
+#include "guardian/pauses.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <boost/json.hpp>
+#include <chrono>
+
+#include "lib/report/words.hpp"
+#include "lib/store/file.hpp"
+#include "lib/tree/file_descriptor.hpp"
+
+namespace rg {
+namespace {
+
+std::string boot_id() {
+  const FileDescriptor fd(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+  char text[36]{};
+  const ssize_t length = fd ? ::read(fd.get(), text, sizeof text) : 0;
+  return {text, length > 0 ? static_cast<std::size_t>(length) : 0};
+}
+
+}  // namespace
+
+Pauses Pauses::load(const std::string& runtime_dir) {
+  Pauses pauses;
+  pauses.file_ = runtime_dir + "/paused.json";
+  boost::system::error_code error;
+  const auto text = store::read_file(pauses.file_, 1U << 20U);
+  if (!text || !*text) return pauses;
+  const auto value = boost::json::parse(**text, error);
+  if (error || !value.is_object()) return pauses;
+  const auto* boot = value.as_object().if_contains("boot_id");
+  const auto* guards = value.as_object().if_contains("guards");
+  if (boot == nullptr || !boot->is_string() || std::string_view(boot->as_string()) != boot_id()) return pauses;
+  if (guards == nullptr || !guards->is_object()) return pauses;
+  for (const auto& entry : guards->as_object()) {
+    const auto until = entry.value().is_string() ? parse_rfc3339(entry.value().as_string()) : std::nullopt;
+    if (until && *until > std::chrono::system_clock::now()) pauses.until_[std::string(entry.key())] = *until;
+  }
+  return pauses;
+}
+
+std::optional<WallTime> Pauses::of(const std::string& path) const {
+  const auto found = until_.find(path);
+  if (found == until_.end() || found->second <= std::chrono::system_clock::now()) return std::nullopt;
+  return found->second;
+}
+
+Result<void> Pauses::set(const std::string& path, std::optional<WallTime> until) {
+  if (until) until_[path] = *until;
+  if (!until) until_.erase(path);
+  boost::json::object guards;
+  for (const auto& [guard, end] : until_) guards[guard] = rfc3339(end);
+  const std::string text = boost::json::serialize(boost::json::object{{"boot_id", boot_id()}, {"guards", guards}});
+  return store::replace_file(file_, text, store::Sync::none);
+}
+
+}  // namespace rg

@@ -1,0 +1,121 @@
+// The configuration's files: watched by name along every link (a ConfigMap swaps one in the middle), taken when finished.
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "guardian/supervisor.hpp"
+#include "lib/report/words.hpp"
+
+namespace rg {
+namespace {
+
+constexpr std::chrono::milliseconds kUnfinished{200};
+
+std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+}  // namespace
+
+void Supervisor::watch_configuration() {
+  if (!setup_.source.from_file() || setup_.loaded.settings->reload == ReloadMode::sighup) return;
+  auto watcher = Watcher::create();
+  if (!watcher) return setup_.log.warning("changes of the configuration aren't seen: " + watcher.error().text());
+  configuration_watcher_.emplace(std::move(*watcher));
+  configuration_events_ =
+      std::make_unique<boost::asio::posix::stream_descriptor>(io_, ::dup(configuration_watcher_->descriptor()));
+  arm_configuration();
+  reload_later(std::chrono::milliseconds{0});  // what changed before the watch was there gave no event
+}
+
+void Supervisor::arm_configuration() {
+  using boost::asio::posix::descriptor_base;
+  auto root = open_root("/");
+  if (!root) return;
+  const std::string pattern = folder_of(setup_.source.path()) + "/config.d/*.toml";
+  GlobMatch match = expand_glob(*root, pattern);
+  std::vector<Chain> others = std::move(match.looked_in);
+  for (const std::string& path : match.paths) others.push_back(walk(*root, path));
+  if (auto watched = configuration_watcher_->watch(0, walk(*root, setup_.source.path()), others); !watched) {
+    setup_.log.warning("some changes of the configuration aren't seen: " + watched.error().text());
+  }
+  configuration_events_->async_wait(descriptor_base::wait_read, [this](const boost::system::error_code& error) {
+    if (error || stopping_) return;
+    bool finished = false;
+    bool any = false;
+    configuration_watcher_->read([&](GuardId, const Change& change) {
+      any = true;
+      finished = finished || change.how == How::renamed || change.how == How::written || change.how == How::relinked;
+    });
+    if (any) reload_later(finished ? std::chrono::milliseconds{0} : kUnfinished);
+    arm_configuration();
+  });
+}
+
+void Supervisor::reload_later(std::chrono::milliseconds wait) {
+  reload_timer_.expires_after(wait);
+  reload_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (error || stopping_) return;
+    if (setup_.source.being_written()) return reload_later(kUnfinished);
+    reload(false);
+  });
+}
+
+// `asked`: by SIGHUP, which the service manager wants answered by READY=1 whatever comes of it.
+void Supervisor::reload(bool asked) {
+  if (asked) notify_.reloading();
+  LoadedSettings loaded = setup_.source.load();
+  const bool same = loaded.settings && loaded.sha256 == status_.config_sha256 && status_.config_error.empty();
+  if (loaded.settings && !same) {
+    if (!asked) notify_.reloading();
+    return take(std::move(loaded));
+  }
+  if (!loaded.settings && loaded.error != status_.config_error) {
+    status_.config_error = loaded.error;
+    setup_.log.error("the configuration is bad and changes nothing: " + loaded.error);
+    Event event;
+    event.at = std::chrono::system_clock::now();
+    event.kind = Event::Kind::reload;
+    event.path = setup_.source.path();
+    event.generation = status_.generation;
+    event.outcome = "rejected";
+    event.reason = loaded.error;
+    record({event});
+  }
+  if (asked) lane_->look();
+  if (asked && ready_said_) notify_.ready();
+  refresh();
+}
+
+void Supervisor::take(LoadedSettings loaded) {
+  // The same bytes as those in force end an error that stood in between, and start no generation.
+  const bool in_force = loaded.sha256 == status_.config_sha256 && *loaded.settings == *setup_.loaded.settings;
+  status_.config_error.clear();
+  if (in_force) {
+    if (ready_said_) notify_.ready();
+    return refresh();
+  }
+  std::vector<Policy> now = loaded.settings->guards;
+  if (auto taken = locks_->take(now); !taken) {
+    status_.config_error = "another guardian guards a directory of it: " + taken.error().text();
+    setup_.log.error(status_.config_error);
+    (void)locks_->take(setup_.loaded.settings->guards);
+    return refresh();
+  }
+  for (const Policy& old : setup_.loaded.settings->guards) {
+    const bool kept = std::any_of(now.begin(), now.end(), [&](const Policy& policy) { return policy.path == old.path; });
+    if (!kept) lane_->drop(old.path, old.on_exit == OnExit::restore);
+  }
+  status_.config_sha256 = loaded.sha256;
+  setup_.loaded = std::move(loaded);
+  const std::uint64_t generation = status_.generation + 1;
+  Event event;
+  event.at = std::chrono::system_clock::now();
+  event.kind = Event::Kind::reload;
+  event.path = setup_.source.path();
+  event.generation = generation;
+  event.outcome = "taken";
+  record({event});
+  await_locks();
+  begin_generation(generation);
+}
+
+}  // namespace rg

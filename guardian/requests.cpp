@@ -1,0 +1,146 @@
+// What clients of the control socket ask for.
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/json.hpp>
+
+#include "guardian/supervisor.hpp"
+#include "lib/report/status.hpp"
+#include "lib/report/words.hpp"
+
+namespace rg {
+namespace {
+
+namespace json = boost::json;
+
+std::string text_of(const json::object& request, std::string_view key) {
+  const auto* value = request.if_contains(json::string_view(key.data(), key.size()));
+  return value != nullptr && value->is_string() ? std::string(value->as_string()) : std::string{};
+}
+
+std::optional<std::chrono::milliseconds> milliseconds_of(const json::object& request, std::string_view key) {
+  const auto* value = request.if_contains(json::string_view(key.data(), key.size()));
+  boost::system::error_code error;
+  const auto number = value == nullptr ? std::int64_t{0} : value->to_number<std::int64_t>(error);
+  if (value == nullptr || error || number < 0) return std::nullopt;
+  return std::chrono::milliseconds(number);
+}
+
+json::object refusal(const std::string& why) { return {{"error", why}}; }
+
+}  // namespace
+
+void Supervisor::handle(const json::object& request, const Answer& answer) {
+  const std::string command = text_of(request, "command");
+  if (command == "status") return answer({{"status", status_json(status_)}});
+  if (command == "wait-holds") {
+    const auto limit = milliseconds_of(request, "within_ms");
+    const bool for_ever = limit && limit->count() == 0;
+    return wait_until([this] { return all_hold(); }, for_ever ? std::nullopt : limit,
+                      [this, answer] { answer({{"status", status_json(status_)}}); });
+  }
+  if (command == "pause") return set_pause(request, answer);
+  if (command == "resume") return resume(request, answer);
+  if (command == "release") return release(request, answer);
+  if (command == "apply") return apply(answer);
+  answer(refusal("unknown command: " + command));
+}
+
+void Supervisor::wait_until(std::function<bool()> done, std::optional<std::chrono::milliseconds> limit,
+                            std::function<void()> finish) {
+  if (done()) return finish();
+  waiters_.push_back({std::move(done), std::move(finish), nullptr});
+  const auto waiter = std::prev(waiters_.end());
+  if (!limit) return;
+  waiter->timer = std::make_unique<boost::asio::steady_timer>(io_, *limit);
+  waiter->timer->async_wait([this, waiter](const boost::system::error_code& error) {
+    if (error) return;
+    const auto end = std::move(waiter->finish);
+    waiters_.erase(waiter);
+    end();
+  });
+}
+
+std::vector<std::string> Supervisor::named(const json::object& request) const {
+  const std::string path = text_of(request, "path");
+  std::vector<std::string> paths;
+  for (const GuardStatus& guard : status_.guards) {
+    if (path.empty() || guard.path == path) paths.push_back(guard.path);
+  }
+  return paths;
+}
+
+void Supervisor::set_pause(const json::object& request, const Answer& answer) {
+  const auto paths = named(request);
+  if (paths.empty()) return answer(refusal("no such guard: " + text_of(request, "path")));
+  const auto time = milliseconds_of(request, "for_ms");
+  const WallTime until = time ? std::chrono::system_clock::now() + *time : WallTime::max();
+  for (const std::string& path : paths) {
+    if (auto set = pauses_.set(path, until); !set) return answer(refusal(set.error().text()));
+    lane_->pause(path, until);
+    find(path)->paused_until = until;
+  }
+  const auto all_paused = [this, paths] {
+    return std::all_of(paths.begin(), paths.end(), [this](const std::string& path) {
+      const GuardStatus* guard = find(path);
+      return guard == nullptr || guard->state == State::paused || guard->state == State::waiting;
+    });
+  };
+  wait_until(all_paused, std::chrono::milliseconds{2000}, [answer] { answer({{"ok", true}}); });
+}
+
+void Supervisor::resume(const json::object& request, const Answer& answer) {
+  const auto paths = named(request);
+  if (paths.empty()) return answer(refusal("no such guard: " + text_of(request, "path")));
+  for (const std::string& path : paths) {
+    if (auto set = pauses_.set(path, std::nullopt); !set) return answer(refusal(set.error().text()));
+    lane_->pause(path, std::nullopt);
+    rollout_->paused(path, false);
+  }
+  const auto none_paused = [this, paths] {
+    return std::none_of(paths.begin(), paths.end(), [this](const std::string& path) {
+      const GuardStatus* guard = find(path);
+      return guard != nullptr && guard->state == State::paused;
+    });
+  };
+  wait_until(none_paused, std::chrono::milliseconds{2000}, [answer] { answer({{"ok", true}}); });
+}
+
+void Supervisor::release(const json::object& request, const Answer& answer) {
+  const auto paths = named(request);
+  if (paths.empty()) return answer(refusal("no such guard: " + text_of(request, "path")));
+  struct Pending {
+    std::size_t left;
+    std::string errors;
+  };
+  const auto pending = std::make_shared<Pending>(Pending{paths.size(), {}});
+  for (const std::string& path : paths) {
+    (void)pauses_.set(path, WallTime::max());
+    lane_->release(path, [this, pending, answer](const std::string& error) {
+      boost::asio::post(io_, [pending, answer, error] {
+        if (!error.empty()) pending->errors.append(pending->errors.empty() ? "" : "; ").append(error);
+        if (--pending->left != 0) return;
+        answer(pending->errors.empty() ? json::object{{"ok", true}} : refusal(pending->errors));
+      });
+    });
+  }
+}
+
+// One pass over everything, by the running guardian itself.
+void Supervisor::apply(const Answer& answer) {
+  looked_.assign(status_.guards.size(), false);
+  lane_->look();
+  std::chrono::milliseconds limit{1000};
+  for (const Policy& policy : setup_.loaded.settings->guards) limit += policy.deadline + policy.settle;
+  const auto done = [this] {
+    looked_.resize(status_.guards.size());
+    for (std::size_t i = 0; i < status_.guards.size(); ++i) {
+      const State state = status_.guards[i].state;
+      if (state == State::waiting) continue;
+      if (!looked_[i] || state == State::settling || state == State::restoring) return false;
+    }
+    return true;
+  };
+  wait_until(done, limit, [this, answer] { answer({{"status", status_json(status_)}}); });
+}
+
+}  // namespace rg
