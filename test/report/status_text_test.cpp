@@ -39,7 +39,7 @@ Event hostile_event() {
   event.path = event.writer.apparent = event.writer.comm = event.writer.exe = event.writer.unit = kHostile;
   event.outcome = event.reason = kHostile;
   event.before = "nameserver fe80::1%" + kHostile + "\n";
-  event.after = kHostile + "\nnameserver fe80::1%\x1b[2J\n";
+  event.after = kHostile + "\nnameserver fe80::1%\x9b\n";
   return event;
 }
 

@@ -148,7 +148,7 @@ TEST_CASE("journal: it reads no more than it needs") {
 
 TEST_CASE("journal: a reader beside a writer sees whole events in order, without gaps") {
   const TempDirectory directory;
-  const std::size_t most = 40 * line(1000).size();
+  const std::size_t most = 3 * line(1000).size();
   Journal writer(directory.path, most);
   const Journal reader(directory.path, most);
   REQUIRE(writer.append({event(1000)}).has_value());
@@ -156,8 +156,8 @@ TEST_CASE("journal: a reader beside a writer sees whole events in order, without
   std::atomic<int> reads{0};
   std::atomic<bool> done{false};
   std::thread writing([&] {
-    // Rotates about fifty times, and goes on until the reader had its turn.
-    for (std::uint64_t number = 1001; number < 3000 || reads < 20; ++number) {
+    // Rotates at every third event, and goes on until the reader had its turn.
+    for (std::uint64_t number = 1001; number < 3000 || reads < 300; ++number) {
       if (!writer.append({event(number)}).has_value()) failed = true;
     }
     done = true;
