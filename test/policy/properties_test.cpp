@@ -129,7 +129,8 @@ TEST_CASE("what is written holds: restoring twice changes nothing") {
     const Content content = judging.of(file);
     if (content.violations.empty()) return;
     RC_ASSERT(reads_as(content.wanted, content.want));
-    RC_ASSERT(content.wanted.empty() || content.wanted.back() == '\n');
+    // In brackets: RapidCheck's operators don't stop at the first half.
+    RC_ASSERT((content.wanted.empty() || content.wanted.back() == '\n'));
     const Content again = judging.of(content.wanted, file);
     RC_ASSERT(again.violations.empty());
     RC_ASSERT(again.want == content.want);
@@ -137,8 +138,10 @@ TEST_CASE("what is written holds: restoring twice changes nothing") {
   }));
   CHECK(rc::check("what was written is taken for the writer's", [] {
     Judging judging = any_judging();
-    // none-left looks at the document, and max may have left none of its servers in ours: that one must be remembered.
+    // Two things only the remembered document tells: whether it had a server (none-left) though max left none of them
+    // in ours, and that a fallback was no learned one, which prefer would have sorted.
     judging.policy.upstream_when = UpstreamWhen::always;
+    judging.policy.nameservers.prefer.clear();
     const std::string file = any_file();
     const Content content = judging.of(file);
     if (content.violations.empty()) return;
@@ -160,7 +163,7 @@ TEST_CASE("a file without violations reads exactly as wanted") {
   CHECK(rc::check("no violation, no difference", [] {
     const Content content = any_judging().of(any_file());
     const bool same_servers = content.read.nameservers == content.want.nameservers;
-    if (content.violations.empty()) RC_ASSERT(same_servers && content.read.options == content.want.options);
+    if (content.violations.empty()) RC_ASSERT((same_servers && content.read.options == content.want.options));
     if (!same_servers) RC_ASSERT(!content.violations.empty());
     RC_ASSERT(std::is_sorted(content.violations.begin(), content.violations.end()));
   }));
@@ -179,7 +182,7 @@ TEST_CASE("the required servers stand first and last, within max, each server on
     RC_ASSERT(want.size() >= policy.first.size() + policy.last.size());
     RC_ASSERT(std::equal(policy.first.begin(), policy.first.end(), want.begin()));
     RC_ASSERT(std::equal(policy.last.rbegin(), policy.last.rend(), want.rbegin()));
-    RC_ASSERT(policy.max == 0 || want.size() <= policy.max);
+    RC_ASSERT((policy.max == 0 || want.size() <= policy.max));
     RC_ASSERT(content.servers.size() == want.size());
     for (std::size_t i = 0; i < want.size(); ++i) {
       RC_ASSERT(content.servers[i].server == want[i]);
