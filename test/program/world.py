@@ -90,14 +90,22 @@ class World:
 
     def __init__(self, settings):
         self.settings = settings
-        self.dir = os.path.realpath(tempfile.mkdtemp(prefix="rg-"))
+        self.guardians, self.mounts, self.immutable, self.others = [], [], [], []
+        self.settle_in(None)
+
+    def settle_in(self, parent):
+        self.dir = os.path.realpath(tempfile.mkdtemp(prefix="rg-", dir=parent))
         self.root = self.dir + "/root"
         self.config, self.state, self.runtime = self.dir + "/config.toml", self.dir + "/state", self.dir + "/run"
-        self.guardians, self.mounts, self.immutable, self.others = [], [], [], []
         os.makedirs(self.root + "/etc")
         os.makedirs(self.root + "/run")
 
     # -- the root
+    def move(self, parent):
+        """to another place, before anything is in it"""
+        shutil.rmtree(self.dir)
+        self.settle_in(parent)
+
     def path(self, name=RESOLV):
         return self.root + name
 
@@ -164,7 +172,12 @@ class World:
         return process
 
     def status(self, code=None):
-        done = self.run("status", "--json", code=code)
+        """of the running guardian, once it answers"""
+        begin = time.monotonic()
+        done = self.run("status", "--json")
+        while done.returncode == 3 and time.monotonic() - begin < 5 * self.settings.patience:
+            done = self.run("status", "--json")
+        expect(code in (None, done.returncode), f"status ended with {done.returncode}, expected {code}")
         try:
             return json.loads(done.stdout)
         except ValueError:
@@ -195,8 +208,8 @@ class World:
         subprocess.run(["mount", *words], check=True, capture_output=True)
         self.mounts.append(words[-1])
 
-    def umount(self, path):
-        subprocess.run(["umount", path], check=True, capture_output=True)
+    def umount(self, path, *flags):
+        subprocess.run(["umount", *flags, path], check=True, capture_output=True)
         self.mounts.remove(path)
 
     def chattr(self, flag, name=RESOLV):
@@ -233,6 +246,7 @@ class Guardian:
         address = f"{world.dir}/notify.{self.number}"
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind(address)
+        os.chmod(address, 0o777)  # for a guardian that runs as somebody else
         threading.Thread(target=self.listen, daemon=True).start()
         self.log_path = log or f"{world.dir}/log.{self.number}"
         config = os.path.exists(world.config)
@@ -240,7 +254,7 @@ class Guardian:
             self.started = time.monotonic()
             self.process = subprocess.Popen(
                 [*prefix, *world.command(*before, "run", *words, config=config)], stdin=subprocess.DEVNULL,
-                stdout=log_file, stderr=log_file, env=dict(os.environ, NOTIFY_SOCKET=address, **(env or {})))
+                stdout=log_file, stderr=log_file, env={**os.environ, "NOTIFY_SOCKET": address, **(env or {})})
         if ready:
             self.wait_ready()
 
