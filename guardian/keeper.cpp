@@ -1,10 +1,9 @@
 #include "guardian/keeper.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace rg {
-
-constexpr std::chrono::milliseconds kGather{20};  // a burst of restores is stored once
 
 Keeper::Keeper() : thread_([this] { run(); }) {}
 
@@ -17,10 +16,15 @@ Keeper::~Keeper() {
   thread_.join();
 }
 
-void Keeper::later(const std::string& key, std::function<void()> job) {
+void Keeper::later(const std::string& key, std::chrono::milliseconds quiet, std::chrono::milliseconds most,
+                   std::function<void()> job) {
+  const Time now = std::chrono::steady_clock::now();
   {
     const std::lock_guard lock(mutex_);
-    jobs_[key] = std::move(job);
+    Job& waiting = jobs_[key];
+    if (!waiting.work) waiting.latest = now + most;
+    waiting.work = std::move(job);
+    waiting.due = std::min(now + quiet, waiting.latest);
   }
   wake_.notify_one();
 }
@@ -33,19 +37,36 @@ void Keeper::flush() {
   hurry_ = false;
 }
 
+std::map<std::string, Keeper::Job> Keeper::take_due() {
+  std::map<std::string, Job> due;
+  const Time now = std::chrono::steady_clock::now();
+  for (auto job = jobs_.begin(); job != jobs_.end();) {
+    const auto next = std::next(job);
+    if (hurry_ || end_ || job->second.due <= now) due.insert(jobs_.extract(job));
+    job = next;
+  }
+  return due;
+}
+
 void Keeper::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    wake_.wait(lock, [this] { return !jobs_.empty() || end_; });
-    if (jobs_.empty()) return;
-    wake_.wait_for(lock, kGather, [this] { return hurry_ || end_; });
-    auto jobs = std::exchange(jobs_, {});
+    auto due = take_due();
+    if (due.empty() && end_) return;
+    if (due.empty()) {
+      done_.notify_all();
+      const auto earliest = std::min_element(jobs_.begin(), jobs_.end(), [](const auto& a, const auto& b) {
+        return a.second.due < b.second.due;
+      });
+      if (earliest == jobs_.end()) wake_.wait(lock);
+      if (earliest != jobs_.end()) wake_.wait_until(lock, Time(earliest->second.due));
+      continue;
+    }
     busy_ = true;
     lock.unlock();
-    for (auto& [key, job] : jobs) job();
+    for (auto& [key, job] : due) job.work();
     lock.lock();
     busy_ = false;
-    done_.notify_all();
   }
 }
 

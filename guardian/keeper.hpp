@@ -19,16 +19,23 @@ class Keeper {
   Keeper(const Keeper&) = delete;
   Keeper& operator=(const Keeper&) = delete;
 
-  /// Runs `job` within some 20 ms, instead of a waiting one of the same key.
-  void later(const std::string& key, std::function<void()> job);
+  /// Runs `job` once `quiet` has passed without another one of the same key, which it replaces, or after `most`.
+  void later(const std::string& key, std::chrono::milliseconds quiet, std::chrono::milliseconds most,
+             std::function<void()> job);
   /// Returns when everything that was given before is done.
   void flush();
 
  private:
+  using Time = std::chrono::steady_clock::time_point;
+  struct Job {
+    std::function<void()> work;
+    Time due, latest;
+  };
   void run();
+  [[nodiscard]] std::map<std::string, Job> take_due();
   std::mutex mutex_;
   std::condition_variable wake_, done_;
-  std::map<std::string, std::function<void()>> jobs_;
+  std::map<std::string, Job> jobs_;
   bool busy_ = false, hurry_ = false, end_ = false;
   std::thread thread_;
 };

@@ -12,6 +12,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMaxOrphans = 16;
+// An fsync makes the whole file system commit, and writers wait for it: not while they are at it.
+constexpr milliseconds kDurableQuiet{1000}, kDurableMost{30000}, kMemoryQuiet{200}, kMemoryMost{2000};
 
 // What may write now, and when. Fights alone are delayed; content that changes nothing for a resolver waits for quiet.
 std::optional<Held> gate(LaneGuard& guard, const Decision& decision) {
@@ -177,12 +179,12 @@ void Lane::settle_outcome(LaneGuard& guard, Outcome& outcome, Time begun) {
   keep_open(guard, outcome);
   if (restored) {
     const Place place = outcome.decision.at_name ? guard.guarded.seen.name() : guard.guarded.seen.target();
-    keeper_.later("durable " + guard.guarded.policy.path, [place] { make_durable(place); });
+    keeper_.later("durable " + guard.guarded.policy.path, kDurableQuiet, kDurableMost, [place] { make_durable(place); });
   }
   arm(guard);
   if (outcome.memory_changed) {
     const std::string& path = guard.guarded.policy.path;
-    keeper_.later("memory " + path, [state = setup_.state, path, memory = guard.guarded.memory] {
+    keeper_.later("memory " + path, kMemoryQuiet, kMemoryMost, [state = setup_.state, path, memory = guard.guarded.memory] {
       (void)state.save_memory(path, memory);
     });
   }

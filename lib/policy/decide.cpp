@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lib/policy/verbs.hpp"
+
 namespace rg {
 namespace {
 
@@ -139,13 +141,10 @@ Decision follow_link(const Policy& policy, const Node& node, const Circumstances
 }  // namespace
 
 bool shows_foreign_server(const Policy& policy, std::string_view bytes) {
-  const std::vector<Upstream> none;
-  const Memory memory;
-  const std::function<bool(const std::string&)> never = [](const std::string&) { return false; };
-  Policy plain = policy;
-  plain.upstream.clear();
-  plain.nameservers.when_empty = WhenEmpty::leave;
-  return !judge_content({plain, bytes, bytes, none, memory, never}).learned.nameservers.empty();
+  const std::vector<Nameserver> servers = nameservers(parse(bytes));
+  return std::any_of(servers.begin(), servers.end(), [&](const Nameserver& server) {
+    return !is_ours(policy.nameservers, server) && !is_denied(policy.nameservers, server);
+  });
 }
 
 Decision decide(const Policy& policy, const Node& node, const Circumstances& now) {

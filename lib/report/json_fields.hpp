@@ -46,6 +46,11 @@ class Fields {
     if (at(key).is_null()) return std::nullopt;
     return number<Number>(key);
   }
+  [[nodiscard]] bool flag(std::string_view key) const {
+    const bool* value = at(key).if_bool();
+    if (value == nullptr) ok_ = false;
+    return value != nullptr && *value;
+  }
   [[nodiscard]] WallTime time(std::string_view key) const { return sure(parse_rfc3339(text(key))); }
   [[nodiscard]] std::optional<WallTime> time_or_null(std::string_view key) const {
     if (at(key).is_null()) return std::nullopt;

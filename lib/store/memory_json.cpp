@@ -67,7 +67,9 @@ json::value document_value(const std::optional<Document>& document) {
                       {"mode", document->mode},
                       {"uid", document->uid},
                       {"gid", document->gid},
-                      {"label", encoded(document->label)}};
+                      {"label", encoded(document->label)},
+                      {"finished", document->finished},
+                      {"removed", document->removed}};
 }
 
 std::optional<Document> read_document(const Fields& fields) {
@@ -86,6 +88,8 @@ std::optional<Document> read_document(const Fields& fields) {
   document.uid = members.number<std::uint32_t>("uid");
   document.gid = members.number<std::uint32_t>("gid");
   document.label = bytes(members, "label");
+  document.finished = members.flag("finished");
+  document.removed = members.flag("removed");
   return document;
 }
 

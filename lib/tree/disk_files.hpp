@@ -27,6 +27,7 @@ class DiskFiles final : public Files {
   [[nodiscard]] bool selinux() const override { return selinux_; }
 
  private:
+  Seen observe_once(const std::string& path);
   SharedDescriptor root_;
   bool selinux_;
 };

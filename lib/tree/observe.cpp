@@ -25,11 +25,20 @@ void fail(Seen& seen, int error) {
   seen.kind = error == ENOENT ? NodeKind::absent : NodeKind::unreadable;
 }
 
+// Somebody renamed over the name after we had opened it: what we hold is gone, and the name is another file's by now.
+bool overtaken(const Seen& seen) {
+  struct stat now {};
+  const Place& place = seen.target();
+  return seen.info.st_nlink == 0 && (::fstatat(place.directory->get(), place.name.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0 ||
+                                     now.st_ino != seen.info.st_ino || now.st_nlink != 0);
+}
+
 // Reads an open regular file into `seen`.
 void fill(Seen& seen, int fd, bool selinux) {
   seen.file = share(fd);
   if (::fstat(fd, &seen.info) != 0) return fail(seen, errno);
   seen.kind = kind_of(seen.info.st_mode);
+  if (overtaken(seen)) return fail(seen, ESTALE);
   if (seen.kind != NodeKind::file) return;
   auto bytes = read_whole(fd);
   if (!bytes) return fail(seen, bytes.error().code);
@@ -58,6 +67,13 @@ void examine(Seen& seen, bool selinux) {
 DiskFiles::DiskFiles(SharedDescriptor root, bool selinux) : root_(std::move(root)), selinux_(selinux) {}
 
 Seen DiskFiles::observe(const std::string& path) {
+  constexpr int kTries = 16;
+  Seen seen = observe_once(path);
+  for (int i = 1; i < kTries && seen.error == ESTALE; ++i) seen = observe_once(path);
+  return seen;
+}
+
+Seen DiskFiles::observe_once(const std::string& path) {
   Seen seen;
   seen.chain = walk(root_, path);
   if (!seen.chain.complete) {
@@ -66,7 +82,6 @@ Seen DiskFiles::observe(const std::string& path) {
   }
   seen.kind = seen.chain.steps.back().kind;
   if (seen.kind == NodeKind::file) examine(seen, selinux_);
-  if (seen.kind == NodeKind::directory || seen.kind == NodeKind::other) return seen;
   return seen;
 }
 
