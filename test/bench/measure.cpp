@@ -7,6 +7,7 @@
 //   measure start ROUNDS DIRECTORY LABEL=COMMAND...          from fork to READY=1, then VmRSS once it is idle
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/inotify.h>
 #include <sys/socket.h>
@@ -59,9 +60,18 @@ double percentile(std::vector<double> samples, double part) {
   return samples[static_cast<std::size_t>(part * static_cast<double>(samples.size() - 1))];
 }
 
+/// The writer and observer on one core, the guards on another: what is measured is the guard, not the scheduler's luck.
+void stay_on(unsigned core) {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  CPU_SET(core, &cores);
+  (void)::sched_setaffinity(0, sizeof cores, &cores);  // one core alone: both stay where they are
+}
+
 pid_t start(const Guard& guard) {
   const pid_t child = ::fork();
   if (child != 0) return child;
+  stay_on(1);
   const int null = ::open("/dev/null", O_RDWR);
   for (int fd = 0; fd < 3; ++fd) ::dup2(null, fd);
   ::setenv("DIR", guard.directory.c_str(), 1);
@@ -215,6 +225,7 @@ std::vector<Guard> named(char** first, char** last) {
 
 int main(int argc, char** argv) {
   const std::string verb = argc > 1 ? argv[1] : "";
+  stay_on(0);
   const auto number = [](const char* text) { return static_cast<unsigned>(std::strtoul(text, nullptr, 10)); };
   if (verb == "latency" && argc > 5) return latency(argv[2], number(argv[3]), argv[4], named(argv + 5, argv + argc));
   if (verb == "start" && argc > 4) return startup(number(argv[2]), argv[3], named(argv + 4, argv + argc));
