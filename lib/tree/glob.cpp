@@ -49,7 +49,10 @@ void expand(const SharedDescriptor& root, const std::string& done, std::string_v
   const bool last = after.find_first_not_of('/') == std::string_view::npos;
   if (!has_glob(part)) {
     if (!last) return expand(root, done + "/" + part, after, match);
-    match.paths.push_back(done + "/" + part);
+    Chain chain = walk(root, done + "/" + part);
+    const bool there = chain.reached_name() && chain.name_step().kind != NodeKind::absent;
+    if (there) match.paths.push_back(done + "/" + part);
+    match.looked_in.push_back(std::move(chain));  // it may come later
     return;
   }
   Chain chain = walk(root, done + "/" + part);  // the pattern as a name: its directory is what we want

@@ -44,12 +44,12 @@ struct Chain {
 /// Looks up `path` (absolute, inside `root`; `..` stops at the root). No file is opened but with O_PATH.
 [[nodiscard]] Chain walk(const SharedDescriptor& root, const std::string& path);
 
-/// The same directories and names, links and kinds: nothing new to watch.
+/// The same directories, names and links: nothing new to watch.
 [[nodiscard]] bool same_chain(const Chain& a, const Chain& b);
 
 /// The existing paths that match `pattern` (fnmatch(3) in any component; a leading dot never matches a wildcard), sorted:
 /// numbers by value, other names by bytes. `looked_in` gets the chain of every directory that was listed (up to the name
-/// `pattern component`), for watching. At most 10,000.
+/// `pattern component`) and of every plain name behind one, there or not, for watching. At most 10,000.
 struct GlobMatch {
   std::vector<std::string> paths;
   std::vector<Chain> looked_in;
