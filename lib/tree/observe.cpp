@@ -88,7 +88,11 @@ Seen DiskFiles::observe_once(const std::string& path) {
 Seen DiskFiles::look_again(const std::string& path, const Seen& before) {
   if (!before.chain.complete || before.linked()) return observe(path);
   const Place& place = before.target();
-  constexpr int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  struct stat info {};
+  if (::fstatat(place.directory->get(), place.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode)) {
+    return observe(path);  // a FIFO or a device isn't to be opened
+  }
+  constexpr int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   const int fd = ::openat(place.directory->get(), place.name.c_str(), flags);
   if (fd < 0) return observe(path);
   Seen seen;
