@@ -41,18 +41,23 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
-// user.* and POSIX ACLs go over; security.* is about the content (IMA, capabilities) or set on purpose (SELinux).
-void copy_attributes(int from, int to) {
+// user.* and POSIX ACLs go over; security.* is about the content (IMA, capabilities) or set on purpose (SELinux). True if
+// an ACL did: its mask has become the group's permissions then (acl(5)).
+bool copy_attributes(int from, int to) {
   std::array<char, 4096> names{};
   const ssize_t length = ::flistxattr(from, names.data(), names.size());
+  bool copied_acl = false;
   for (ssize_t at = 0; at < length;) {
     const char* name = names.data() + at;
     at += static_cast<ssize_t>(std::strlen(name)) + 1;
-    const bool kept = std::strncmp(name, "user.", 5) == 0 || std::strcmp(name, "system.posix_acl_access") == 0;
+    const bool acl = std::strcmp(name, "system.posix_acl_access") == 0;
+    const bool kept = acl || std::strncmp(name, "user.", 5) == 0;
     std::array<char, 4096> value{};
     const ssize_t size = kept ? ::fgetxattr(from, name, value.data(), value.size()) : -1;
-    if (size >= 0) ::fsetxattr(to, name, value.data(), static_cast<std::size_t>(size), 0);
+    const bool copied = size >= 0 && ::fsetxattr(to, name, value.data(), static_cast<std::size_t>(size), 0) == 0;
+    copied_acl = copied_acl || (acl && copied);
   }
+  return copied_acl;
 }
 
 // Go compares the time of modification and nothing else; stamps are a clock tick apart (4 ms), so two rewrites in one tick
@@ -79,14 +84,16 @@ Result<void> set_attributes(int fd, const Replacement& wanted) {
   }
   struct stat made {};
   if (::fstat(fd, &made) != 0) return failed("stat", wanted.place);
+  bool set_mode = false;
   if (wanted.judged != nullptr && wanted.judged_kind == NodeKind::file) {
     const struct stat& was = wanted.judged->info;
     // Without CAP_CHOWN the owner can't be kept; the content and the mode matter more.
     if (made.st_uid != was.st_uid || made.st_gid != was.st_gid) (void)!::fchown(fd, was.st_uid, was.st_gid);
-    if (wanted.judged->file) copy_attributes(wanted.judged->file->get(), fd);
+    set_mode = wanted.judged->file && copy_attributes(wanted.judged->file->get(), fd);
     keep_time_apart(fd, made, *wanted.judged);
   }
-  if ((made.st_mode & 07777U) != wanted.mode && ::fchmod(fd, wanted.mode) != 0) return failed("chmod", wanted.place);
+  set_mode = set_mode || (made.st_mode & 07777U) != wanted.mode;
+  if (set_mode && ::fchmod(fd, wanted.mode) != 0) return failed("chmod", wanted.place);
   return {};
 }
 
@@ -168,6 +175,20 @@ Swap after_exchange(const Replacement& wanted, const std::string& temporary) {
   return swap;
 }
 
+// By its name, and only if it is a regular file: opening a device can do things, and a FIFO's open waits for its other
+// end. None with errno 0: something else stands there now, or nothing.
+FileDescriptor open_regular(const Place& place, int flags) {
+  const int dir = place.directory->get();
+  struct stat info {};
+  const bool there = ::fstatat(dir, place.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
+  if (there && S_ISREG(info.st_mode)) {
+    FileDescriptor fd(::openat(dir, place.name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    if (!fd || (::fstat(fd.get(), &info) == 0 && S_ISREG(info.st_mode))) return fd;
+  }
+  if (there || errno == ENOENT) errno = 0;
+  return {};
+}
+
 bool same_as_judged(const Replacement& wanted, int fd) {
   const auto bytes = read_whole(fd);
   return bytes && *bytes == wanted.judged_bytes;
@@ -181,11 +202,11 @@ Result<Swap> write_in_place(const Replacement& wanted) {
     return failed("write in place", wanted.place);
   }
   const Place& place = wanted.place;
-  const FileDescriptor fd(::openat(place.directory->get(), place.name.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
-  if (!fd) return failed("open for writing", place);
+  const FileDescriptor fd = open_regular(place, O_RDWR);
+  if (!fd && errno != 0) return failed("open for writing", place);
   Swap swap;
   swap.way = Swap::Way::in_place;
-  if (!same_as_judged(wanted, fd.get())) {
+  if (!fd || !same_as_judged(wanted, fd.get())) {
     swap.out = Swap::Out::put_back;  // somebody was faster: nothing was touched
     return swap;
   }
@@ -200,19 +221,41 @@ Result<Swap> write_in_place(const Replacement& wanted) {
 
 Result<Swap> set_attributes_only(const Replacement& wanted) {
   const Place& place = wanted.place;
-  const FileDescriptor fd(::openat(place.directory->get(), place.name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-  if (!fd) return failed("open", place);
+  const FileDescriptor fd = open_regular(place, O_RDONLY);
+  if (!fd && errno != 0) return failed("open", place);
+  Swap swap;
+  swap.way = Swap::Way::attributes;
+  if (!fd) swap.out = Swap::Out::put_back;
+  if (!fd) return swap;
   Replacement attributes = wanted;
   attributes.judged = nullptr;
   if (auto set = set_attributes(fd.get(), attributes); !set) return set.error();
-  Swap swap;
-  swap.way = Swap::Way::attributes;
   return swap;
 }
 
-Result<Swap> remove_node(const Place& place) {
-  if (::unlinkat(place.directory->get(), place.name.c_str(), 0) != 0) return failed("remove", place);
-  return Swap{};
+// What shall go is looked at under the temporary name first: a writer may have put something newer there since it was
+// judged, and that goes back (unless he has made the name anew meanwhile: then that is the newest).
+Result<Swap> remove_node(const Replacement& wanted, const std::string& temporary) {
+  const Place& place = wanted.place;
+  const int dir = place.directory->get();
+  Swap swap;
+  swap.way = Swap::Way::renamed;
+  if (::renameat(dir, place.name.c_str(), dir, temporary.c_str()) != 0) {
+    if (errno != ENOENT) return failed("remove", place);
+    swap.out = Swap::Out::put_back;
+    return swap;
+  }
+  const CameOut out = look_at(place, temporary);
+  const std::string_view judged = wanted.judged_kind == NodeKind::link ? wanted.judged_link : wanted.judged_bytes;
+  if (out.kind != wanted.judged_kind || out.text != judged) {
+    swap.out = Swap::Out::put_back;
+    if (rename2(place, temporary, place.name, kNoReplace) == 0) return swap;
+    if ((errno == EINVAL || errno == ENOSYS) && ::renameat(dir, temporary.c_str(), dir, place.name.c_str()) == 0) {
+      return swap;
+    }
+  }
+  ::unlinkat(dir, temporary.c_str(), 0);
+  return swap;
 }
 
 bool rename_cannot_work(int error) {
@@ -272,7 +315,7 @@ std::string temporary_name(const std::string& name) { return "." + name + ".reso
 
 Result<Swap> DiskFiles::replace(const Replacement& wanted) {
   if (wanted.only_attributes) return set_attributes_only(wanted);
-  if (wanted.remove) return remove_node(wanted.place);
+  if (wanted.remove) return remove_node(wanted, temporary_name(wanted.place.name));
   if (wanted.in_place && wanted.judged_kind == NodeKind::file) return write_in_place(wanted);
   const std::string temporary = temporary_name(wanted.place.name);
   auto made = make_temporary(wanted, temporary);

@@ -1,0 +1,364 @@
+#include <sys/xattr.h>
+
+#include <array>
+#include <cstring>
+
+#include "test/support/catch.hpp"
+#include "test/tree/replacing.hpp"
+
+namespace rg::test {
+namespace {
+
+struct Umask {
+  explicit Umask(mode_t mask) : was(::umask(mask)) {}
+  ~Umask() { ::umask(was); }
+  mode_t was;
+};
+
+TEST_CASE("replace: the judged file is exchanged for ours") {
+  const TempRoot root;
+  root.write(kGuarded, "theirs");
+  const auto files = root.files();
+  const Seen judged = files->observe(kGuarded);
+  const ino_t inode = root.info(kGuarded).st_ino;
+  const auto swap = files->replace(replacing(judged, "ours, and longer"));
+  REQUIRE(swap.has_value());
+  CHECK(swap->way == Swap::Way::exchanged);
+  CHECK(swap->out == Swap::Out::as_judged);
+  CHECK_FALSE(swap->open);
+  CHECK(root.read(kGuarded) == "ours, and longer");
+  CHECK(root.info(kGuarded).st_ino != inode);
+  CHECK(nothing_left_beside(root));
+}
+
+TEST_CASE("replace: a newer file comes out and is told") {
+  const TempRoot root;
+  root.write(kGuarded, "judged");
+  const auto files = root.files();
+  const Seen judged = files->observe(kGuarded);
+  root.rename_in(kGuarded, "newer", 0640);
+  const auto swap = files->replace(replacing(judged, "ours"));
+  REQUIRE(swap.has_value());
+  CHECK(swap->out == Swap::Out::newer);
+  CHECK(swap->bytes == "newer");
+  CHECK((swap->info.st_mode & 07777U) == 0640);
+  CHECK_FALSE(swap->open);
+  CHECK(root.read(kGuarded) == "ours");
+  CHECK(nothing_left_beside(root));
+}
+
+TEST_CASE("replace: what comes out and is still written is handed over open") {
+  const TempRoot root;
+  root.write(kGuarded, "judged");
+  const auto files = root.files();
+  const Seen judged = files->observe(kGuarded);
+  const FileDescriptor writer(::open((root / kGuarded).c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
+  REQUIRE(::write(writer.get(), "half", 4) == 4);
+  const auto swap = files->replace(replacing(judged, "ours"));
+  REQUIRE(swap.has_value());
+  CHECK(swap->out == Swap::Out::newer);
+  REQUIRE(swap->open);
+  REQUIRE(::write(writer.get(), "+rest", 5) == 5);
+  CHECK(read_whole(swap->open->get()).value() == "half+rest");
+  CHECK(root.read(kGuarded) == "ours");
+}
+
+TEST_CASE("replace: what can't be learned from stands there again") {
+  const TempRoot root;
+  root.write(kGuarded, "judged");
+  root.write("/etc/target", "target");
+  const auto files = root.files();
+  const Seen judged = files->observe(kGuarded);
+  REQUIRE(::unlink((root / kGuarded).c_str()) == 0);
+  SECTION("a link") {
+    root.link("target", kGuarded);
+    const auto swap = files->replace(replacing(judged, "ours"));
+    REQUIRE(swap.has_value());
+    CHECK(swap->out == Swap::Out::put_back);
+    CHECK(root.link_text(kGuarded) == "target");
+    CHECK(root.read("/etc/target") == "target");
+  }
+  SECTION("a directory") {
+    root.write(std::string(kGuarded) + "/inside", "kept");
+    const auto swap = files->replace(replacing(judged, "ours"));
+    REQUIRE(swap.has_value());
+    CHECK(swap->out == Swap::Out::put_back);
+    CHECK(root.read(std::string(kGuarded) + "/inside") == "kept");
+  }
+  SECTION("a FIFO") {
+    REQUIRE(::mkfifo((root / kGuarded).c_str(), 0600) == 0);
+    const auto swap = files->replace(replacing(judged, "ours"));
+    REQUIRE(swap.has_value());
+    CHECK(swap->out == Swap::Out::put_back);
+    CHECK(S_ISFIFO(root.info(kGuarded).st_mode));
+  }
+  SECTION("nothing: it stays gone until it is judged so") {
+    const auto swap = files->replace(replacing(judged, "ours"));
+    REQUIRE(swap.has_value());
+    CHECK(swap->out == Swap::Out::put_back);
+    CHECK(root.info(kGuarded).st_mode == 0);
+  }
+  CHECK(nothing_left_beside(root));
+}
+
+TEST_CASE("replace: a judged link gives way to a file; another link or a file is put back") {
+  const TempRoot root;
+  root.write("/run/target", "target");
+  root.link("../run/target", kGuarded);
+  const auto files = root.files();
+  const Seen judged = files->observe(kGuarded);
+  SECTION("as judged") {
+    const auto swap = files->replace(replacing(judged, "ours"));
+    REQUIRE(swap.has_value());
+    CHECK(swap->out == Swap::Out::as_judged);
+    CHECK(S_ISREG(root.info(kGuarded).st_mode));
+    CHECK(root.read(kGuarded) == "ours");
+  }
+  SECTION("another link") {
+    ::unlink((root / kGuarded).c_str());
+    root.link("../run/other", kGuarded);
+    CHECK(files->replace(replacing(judged, "ours"))->out == Swap::Out::put_back);
+    CHECK(root.link_text(kGuarded) == "../run/other");
+  }
+  SECTION("a file") {
+    root.rename_in(kGuarded, "file");
+    CHECK(files->replace(replacing(judged, "ours"))->out == Swap::Out::put_back);
+    CHECK(root.read(kGuarded) == "file");
+  }
+  CHECK(root.read("/run/target") == "target");
+  CHECK(nothing_left_beside(root));
+}
+
+TEST_CASE("replace: by a link") {
+  const TempRoot root;
+  root.write(kGuarded, "judged");
+  const auto files = root.files();
+  const Seen judged = files->observe(kGuarded);
+  Replacement wanted = replacing(judged, "../run/r.conf");
+  wanted.make_link = true;
+  SECTION("as judged") { CHECK(files->replace(wanted)->out == Swap::Out::as_judged); }
+  SECTION("a newer file is learned from all the same") {
+    root.rename_in(kGuarded, "newer");
+    const auto swap = files->replace(wanted);
+    CHECK(swap->out == Swap::Out::newer);
+    CHECK(swap->bytes == "newer");
+  }
+  CHECK(root.link_text(kGuarded) == "../run/r.conf");
+  CHECK(nothing_left_beside(root));
+}
+
+TEST_CASE("replace: a missing file is made, unless somebody makes it first") {
+  const TempRoot root;
+  root.directory("/etc");
+  const auto files = root.files();
+  const Seen judged = files->observe(kGuarded);
+  REQUIRE(judged.kind == NodeKind::absent);
+  SECTION("nobody") {
+    CHECK(files->replace(replacing(judged, "ours"))->out == Swap::Out::as_judged);
+    CHECK(root.read(kGuarded) == "ours");
+    CHECK((root.info(kGuarded).st_mode & 07777U) == 0644);
+  }
+  SECTION("a file") {
+    root.write(kGuarded, "theirs");
+    CHECK(files->replace(replacing(judged, "ours"))->out == Swap::Out::put_back);
+    CHECK(root.read(kGuarded) == "theirs");
+  }
+  SECTION("a dangling link") {
+    root.link("nowhere", kGuarded);
+    CHECK(files->replace(replacing(judged, "ours"))->out == Swap::Out::put_back);
+    CHECK(root.link_text(kGuarded) == "nowhere");
+  }
+  CHECK(nothing_left_beside(root));
+}
+
+TEST_CASE("replace: in place keeps the inode") {
+  const TempRoot root;
+  root.write(kGuarded, "of middle length");
+  REQUIRE(::link((root / kGuarded).c_str(), (root / "/other-name").c_str()) == 0);
+  const auto files = root.files();
+  const Seen judged = files->observe(kGuarded);
+  const ino_t inode = root.info(kGuarded).st_ino;
+  for (const std::string content : {"much longer than what was there before", "short", ""}) {
+    const Seen now = files->observe(kGuarded);
+    Replacement wanted = replacing(now, content);
+    wanted.in_place = true;
+    const auto swap = files->replace(wanted);
+    REQUIRE(swap.has_value());
+    CHECK(swap->way == Swap::Way::in_place);
+    CHECK(swap->out == Swap::Out::as_judged);
+    CHECK(root.read("/other-name") == content);
+    CHECK(root.info(kGuarded).st_ino == inode);
+  }
+  SECTION("somebody was faster: nothing is touched") {
+    root.write(kGuarded, "newer");
+    Replacement wanted = replacing(judged, "ours");
+    wanted.in_place = true;
+    CHECK(files->replace(wanted)->out == Swap::Out::put_back);
+    CHECK(root.read(kGuarded) == "newer");
+  }
+  CHECK(nothing_left_beside(root));
+}
+
+TEST_CASE("replace: in place, nothing but a regular file is opened") {
+  const TempRoot root;
+  root.write(kGuarded, "judged");
+  const auto files = root.files();
+  const Seen judged = files->observe(kGuarded);
+  REQUIRE(::unlink((root / kGuarded).c_str()) == 0);
+  REQUIRE(::mkfifo((root / kGuarded).c_str(), 0600) == 0);
+  Replacement wanted = replacing(judged, "ours");
+  wanted.in_place = true;
+  const auto swap = files->replace(wanted);
+  REQUIRE(swap.has_value());
+  CHECK(swap->out == Swap::Out::put_back);
+  CHECK(S_ISFIFO(root.info(kGuarded).st_mode));
+}
+
+TEST_CASE("replace: attributes only") {
+  const TempRoot root;
+  root.write(kGuarded, "content", 0600);
+  const auto files = root.files();
+  const Seen judged = files->observe(kGuarded);
+  const struct stat before = root.info(kGuarded);
+  Replacement wanted = replacing(judged, "content");
+  wanted.only_attributes = true;
+  SECTION("the mode alone changes") {
+    const auto swap = files->replace(wanted);
+    REQUIRE(swap.has_value());
+    CHECK(swap->way == Swap::Way::attributes);
+    const struct stat after = root.info(kGuarded);
+    CHECK((after.st_mode & 07777U) == 0644);
+    CHECK(after.st_ino == before.st_ino);
+    CHECK(after.st_mtim.tv_nsec == before.st_mtim.tv_nsec);
+    CHECK(root.read(kGuarded) == "content");
+  }
+  SECTION("a directory that came there keeps its mode") {
+    ::unlink((root / kGuarded).c_str());
+    root.directory(kGuarded);
+    ::chmod((root / kGuarded).c_str(), 0755);
+    CHECK(files->replace(wanted)->out == Swap::Out::put_back);
+    CHECK((root.info(kGuarded).st_mode & 07777U) == 0755);
+  }
+  SECTION("a FIFO that came there isn't waited for") {
+    ::unlink((root / kGuarded).c_str());
+    REQUIRE(::mkfifo((root / kGuarded).c_str(), 0600) == 0);
+    CHECK(files->replace(wanted)->out == Swap::Out::put_back);
+    CHECK((root.info(kGuarded).st_mode & 07777U) == 0600);
+  }
+}
+
+TEST_CASE("replace: removing takes away what was judged and nothing else") {
+  const TempRoot root;
+  root.write(kGuarded, "judged");
+  const auto files = root.files();
+  const Seen judged = files->observe(kGuarded);
+  Replacement wanted = replacing(judged, "");
+  wanted.remove = true;
+  SECTION("as judged") {
+    CHECK(files->replace(wanted)->out == Swap::Out::as_judged);
+    CHECK(root.info(kGuarded).st_mode == 0);
+  }
+  SECTION("a newer file stays") {
+    root.rename_in(kGuarded, "newer");
+    CHECK(files->replace(wanted)->out == Swap::Out::put_back);
+    CHECK(root.read(kGuarded) == "newer");
+  }
+  SECTION("a link stays") {
+    ::unlink((root / kGuarded).c_str());
+    root.link("elsewhere", kGuarded);
+    CHECK(files->replace(wanted)->out == Swap::Out::put_back);
+    CHECK(root.link_text(kGuarded) == "elsewhere");
+  }
+  CHECK(nothing_left_beside(root));
+}
+
+TEST_CASE("replace: the mode is exact, whatever the umask and the ACLs say") {
+  const TempRoot root;
+  root.write(kGuarded, "theirs", 0600);
+  const auto files = root.files();
+  const Umask umask(GENERATE(0000, 0022, 0077, 0777));
+  const mode_t mode = GENERATE(0644, 0664, 0600, 0400, 0755);
+  Seen judged = files->observe(kGuarded);
+  Replacement wanted = replacing(judged, "ours");
+  wanted.mode = mode;
+  REQUIRE(files->replace(wanted).has_value());
+  CHECK((root.info(kGuarded).st_mode & 07777U) == mode);
+  judged = files->observe(kGuarded);
+  wanted = replacing(judged, "again");
+  wanted.in_place = true;
+  wanted.mode = 0640;
+  REQUIRE(files->replace(wanted).has_value());
+  CHECK((root.info(kGuarded).st_mode & 07777U) == 0640);
+}
+
+// system.posix_acl_access, linux/posix_acl_xattr.h: version 2, then tag, permissions, id. A mask entry is what stat(2)
+// shows as the permissions of the group.
+TEST_CASE("replace: an ACL is kept and the mode is exact all the same") {
+  const TempRoot root;
+  root.write(kGuarded, "theirs");
+  struct Entry {
+    std::uint16_t tag, permissions;
+    std::uint32_t id;
+  };
+  struct {
+    std::uint32_t version = 2;
+    std::array<Entry, 5> entries{{{0x01, 6, ~0U}, {0x02, 6, 12345}, {0x04, 4, ~0U}, {0x10, 6, ~0U}, {0x20, 4, ~0U}}};
+  } acl;
+  if (::setxattr((root / kGuarded).c_str(), "system.posix_acl_access", &acl, sizeof acl, 0) != 0) {
+    WARN("SKIP: no ACLs on this file system");
+    return;
+  }
+  REQUIRE((root.info(kGuarded).st_mode & 07777U) == 0664);
+  const Umask umask(GENERATE(0000, 0022));
+  const auto files = root.files();
+  const Seen judged = files->observe(kGuarded);
+  REQUIRE(files->replace(replacing(judged, "ours")).has_value());
+  CHECK((root.info(kGuarded).st_mode & 07777U) == 0644);
+  std::array<char, 256> value{};
+  CHECK(::getxattr((root / kGuarded).c_str(), "system.posix_acl_access", value.data(), value.size()) == sizeof acl);
+}
+
+TEST_CASE("replace: owner, group and user attributes are the replaced file's") {
+  const TempRoot root;
+  root.write(kGuarded, "theirs");
+  const std::string path = root / kGuarded;
+  const bool attributes = ::setxattr(path.c_str(), "user.note", "kept", 4, 0) == 0;
+  const bool owned = ::geteuid() == 0 && ::chown(path.c_str(), 101, 102) == 0;
+  const auto files = root.files();
+  const Seen judged = files->observe(kGuarded);
+  REQUIRE(files->replace(replacing(judged, "ours")).has_value());
+  const struct stat after = root.info(kGuarded);
+  if (owned) {
+    CHECK(after.st_uid == 101);
+    CHECK(after.st_gid == 102);
+  } else {
+    WARN("SKIP: only root can give a file away");
+  }
+  CHECK((after.st_mode & 07777U) == 0644);
+  if (attributes) {
+    std::array<char, 16> value{};
+    CHECK(::getxattr(path.c_str(), "user.note", value.data(), value.size()) == 4);
+    CHECK(std::memcmp(value.data(), "kept", 4) == 0);
+  } else {
+    WARN("SKIP: no user.* attributes on this file system");
+  }
+}
+
+// Go looks at the time of modification and nothing else.
+TEST_CASE("replace: the time of modification is never the replaced one's") {
+  const TempRoot root;
+  root.directory("/etc");
+  const auto files = root.files();
+  for (int i = 0; i < 300; ++i) {
+    root.rename_in(kGuarded, "theirs");
+    const Seen judged = files->observe(kGuarded);
+    REQUIRE(files->replace(replacing(judged, "ours")).has_value());
+    const struct stat after = root.info(kGuarded);
+    const timespec &was = judged.info.st_mtim, &is = after.st_mtim;
+    if (was.tv_sec == is.tv_sec && was.tv_nsec == is.tv_nsec) FAIL("equal in round " + std::to_string(i));
+  }
+  SUCCEED();
+}
+
+}  // namespace
+}  // namespace rg::test
