@@ -56,6 +56,7 @@ Result<void> Watcher::add(GuardId guard, const Chain& chain, bool target) {
 }
 
 Result<void> Watcher::watch(GuardId guard, const Chain& chain, const std::vector<Chain>& others) {
+  lost_.erase(guard);
   std::set<int> before;
   for (auto& [wd, interests] : directories_) {
     if (std::erase_if(interests, [&](const Interest& i) { return i.guard == guard; }) != 0) before.insert(wd);
@@ -78,19 +79,32 @@ Result<void> Watcher::watch_inode(GuardId guard, int fd) {
   if (wd < 0) return errno_error("inotify_add_watch", "the file itself");
   const auto known = inode_of_.find(guard);
   if (known != inode_of_.end() && known->second == wd) return {};
-  if (known != inode_of_.end()) {
-    inodes_.erase(known->second);
-    if (!orphans_.contains(known->second)) ::inotify_rm_watch(inotify_.get(), known->second);
-  }
+  unwatch_inode(guard);
   inode_of_[guard] = wd;
-  inodes_[wd] = guard;
+  inodes_[wd].push_back(guard);
   return {};
+}
+
+void Watcher::unwatch_inode(GuardId guard) {
+  const auto known = inode_of_.find(guard);
+  if (known == inode_of_.end()) return;
+  const int wd = known->second;
+  inode_of_.erase(known);
+  const auto found = inodes_.find(wd);
+  if (found == inodes_.end()) return;
+  std::erase(found->second, guard);
+  if (!found->second.empty()) return;
+  inodes_.erase(found);
+  ::inotify_rm_watch(inotify_.get(), wd);
 }
 
 Result<int> Watcher::watch_orphan(GuardId guard, int fd) {
   const int wd = add_by_descriptor(inotify_.get(), fd, kInodeMask);
   if (wd < 0) return errno_error("inotify_add_watch", "a replaced file");
-  inodes_.erase(wd);
+  if (const auto named = inodes_.find(wd); named != inodes_.end()) {
+    for (const GuardId one : named->second) inode_of_.erase(one);
+    inodes_.erase(named);
+  }
   orphans_[wd] = guard;
   return wd;
 }
@@ -101,10 +115,11 @@ void Watcher::forget_orphan(int watch) {
 
 void Watcher::forget(GuardId guard) {
   (void)watch(guard, {}, {});
-  if (const auto inode = inode_of_.find(guard); inode != inode_of_.end()) {
-    inodes_.erase(inode->second);
-    ::inotify_rm_watch(inotify_.get(), inode->second);
-    inode_of_.erase(inode);
+  unwatch_inode(guard);
+  for (auto orphan = orphans_.begin(); orphan != orphans_.end();) {
+    const bool his = orphan->second == guard;
+    if (his) ::inotify_rm_watch(inotify_.get(), orphan->first);
+    orphan = his ? orphans_.erase(orphan) : std::next(orphan);
   }
 }
 
@@ -127,6 +142,19 @@ void Watcher::directory_event(std::uint32_t mask, std::string_view name, const I
   each(interest.guard, {Change::Kind::touched, how, -1});
 }
 
+void Watcher::inode_event(int watch, std::uint32_t mask, const std::function<void(GuardId, const Change&)>& each) {
+  const auto inode = inodes_.find(watch);
+  if ((mask & IN_IGNORED) != 0) {
+    for (const GuardId guard : inode->second) inode_of_.erase(guard);
+    inodes_.erase(inode);
+    return;
+  }
+  const bool closed = (mask & IN_CLOSE_WRITE) != 0;
+  const bool written = (mask & IN_MODIFY) != 0;
+  const auto kind = closed ? Change::Kind::finished : written ? Change::Kind::unfinished : Change::Kind::touched;
+  for (const GuardId guard : inode->second) each(guard, {kind, how_of(mask), -1});
+}
+
 void Watcher::dispatch(std::string_view bytes, const std::function<void(GuardId, const Change&)>& each) {
   decode_inotify(bytes, [&](const InotifyEvent& event) {
     if ((event.mask & IN_Q_OVERFLOW) != 0) return each(kEveryGuard, {Change::Kind::structure, How::unknown, -1});
@@ -136,22 +164,13 @@ void Watcher::dispatch(std::string_view bytes, const std::function<void(GuardId,
       }
       return;
     }
-    if (const auto inode = inodes_.find(event.watch); inode != inodes_.end()) {
-      const GuardId guard = inode->second;
-      if ((event.mask & IN_IGNORED) != 0) {
-        inodes_.erase(inode);
-        inode_of_.erase(guard);
-        return;
-      }
-      const bool closed = (event.mask & IN_CLOSE_WRITE) != 0;
-      const bool written = (event.mask & IN_MODIFY) != 0;
-      const auto kind = closed ? Change::Kind::finished : written ? Change::Kind::unfinished : Change::Kind::touched;
-      return each(guard, {kind, how_of(event.mask), -1});
-    }
+    if (inodes_.contains(event.watch)) return inode_event(event.watch, event.mask, each);
     const auto found = directories_.find(event.watch);
     if (found == directories_.end()) return;  // an old number's late event
     for (const Interest& interest : found->second) directory_event(event.mask, event.name, interest, each);
-    if ((event.mask & IN_IGNORED) != 0) directories_.erase(found);
+    if ((event.mask & IN_IGNORED) == 0) return;
+    for (const Interest& interest : found->second) lost_.insert(interest.guard);
+    directories_.erase(found);
   });
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "lib/reconcile/state.hpp"
@@ -46,6 +47,9 @@ class Watcher {
   Result<int> watch_orphan(GuardId guard, int fd);
   void forget_orphan(int watch);
   void forget(GuardId guard);
+  /// A directory that was watched for this guard is gone (or its file system is): watch() must be called again even if a
+  /// walk finds the same chain, for ext4 gives a new directory the number of the old one.
+  [[nodiscard]] bool lost(GuardId guard) const { return lost_.contains(guard); }
 
   /// Reads one buffer of events and calls `each` for every guard that one of them concerns. Bounded: never drains until
   /// empty. Events of other names cost a comparison.
@@ -61,14 +65,18 @@ class Watcher {
   };
   explicit Watcher(FileDescriptor inotify) : inotify_(std::move(inotify)) {}
   Result<void> add(GuardId guard, const Chain& chain, bool target);
+  void unwatch_inode(GuardId guard);
+  void inode_event(int watch, std::uint32_t mask, const std::function<void(GuardId, const Change&)>& each);
   void dispatch(std::string_view bytes, const std::function<void(GuardId, const Change&)>& each);
   void directory_event(std::uint32_t mask, std::string_view name, const Interest& interest,
                        const std::function<void(GuardId, const Change&)>& each) const;
 
   FileDescriptor inotify_;
   std::unordered_map<int, std::vector<Interest>> directories_;
-  std::unordered_map<int, GuardId> inodes_, orphans_;
+  std::unordered_map<int, std::vector<GuardId>> inodes_;  // hard links: one inode may be the file of several guards
+  std::unordered_map<int, GuardId> orphans_;
   std::unordered_map<GuardId, int> inode_of_;
+  std::unordered_set<GuardId> lost_;
 };
 
 }  // namespace rg
