@@ -35,6 +35,12 @@ std::string refuse_node(const Node& node) {
     case Node::Kind::no_directory:
       return "missing: the directory it belongs in doesn't exist and is never made by us; make it" +
              std::string(node.linked ? ", or set link = \"file\"" : "");
+    case Node::Kind::loop:
+      return "missing: a link on the way to it leads in a circle; remove that link";
+    case Node::Kind::file:
+      if (node.links != 0) return {};
+      return "unlinked: the file was renamed over where it comes from and nobody else reads this one; mount its directory, "
+             "not the single file";
     default:
       return {};
   }
@@ -82,9 +88,9 @@ Decision want_link(const Policy& policy, const Node& node, const Circumstances& 
     decision.content.violations.clear();
     return decision;
   }
-  if (node.kind == Node::Kind::directory && !node.linked) {
+  if (std::string refusal = node.linked ? std::string{} : refuse_node(node); !refusal.empty()) {
     decision.kind = Decision::Kind::refuse;
-    decision.refusal = refuse_node(node);
+    decision.refusal = std::move(refusal);
     return decision;
   }
   const Content before = judge(policy, readable(node), now);
@@ -99,18 +105,10 @@ Decision want_link(const Policy& policy, const Node& node, const Circumstances& 
 // The content of the final target (of the guarded name itself, where that is no link).
 Decision judge_file(const Policy& policy, const Node& node, const Circumstances& now) {
   Decision decision;
-  if (node.kind != Node::Kind::file && node.kind != Node::Kind::absent) {
-    decision.content = judge(policy, std::nullopt, now);
-    decision.kind = Decision::Kind::refuse;
-    decision.refusal = refuse_node(node);
-    return decision;
-  }
   decision.content = judge(policy, readable(node), now);
-  if (node.kind == Node::Kind::file && node.links == 0) {
+  if (std::string refusal = refuse_node(node); !refusal.empty()) {
     decision.kind = Decision::Kind::refuse;
-    decision.refusal =
-        "unlinked: the file was renamed over where it comes from and nobody else reads this one; mount its directory, not "
-        "the single file";
+    decision.refusal = std::move(refusal);
     return decision;
   }
   decision.violations = decision.content.violations;
