@@ -12,6 +12,9 @@
 
 namespace rg {
 
+/// Puts the calling thread behind the others of the process by so many nice steps: a restore must not wait for a log line.
+void run_behind(int steps);
+
 class Keeper {
  public:
   Keeper();
@@ -36,6 +39,7 @@ class Keeper {
   std::mutex mutex_;
   std::condition_variable wake_, done_;
   std::map<std::string, Job> jobs_;
+  Time wakes_ = Time::max();  // when the thread looks at the jobs without being told
   bool busy_ = false, hurry_ = false, end_ = false;
   std::thread thread_;
 };

@@ -1,7 +1,7 @@
 #include "guardian/lane.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 
 #include <algorithm>
@@ -32,9 +32,23 @@ Result<std::unique_ptr<Lane>> Lane::create(Setup setup) {
   if (!wake) return errno_error("eventfd");
   // Without /proc there are no mount events; the slow look still comes.
   FileDescriptor mounts(::open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC));
+  FileDescriptor poll(::epoll_create1(EPOLL_CLOEXEC));
   std::unique_ptr<Lane> lane(new Lane(std::move(setup), std::move(*watcher), std::move(wake), std::move(mounts)));
+  lane->poll_ = std::move(poll);
+  if (!lane->poll_ || !lane->listen(lane->watcher_.descriptor(), EPOLLIN) || !lane->listen(lane->wake_.get(), EPOLLIN)) {
+    return errno_error("epoll");
+  }
+  // Mounts and unmounts are an exceptional condition of mountinfo, proc(5); an edge, so that nothing has to be read.
+  if (lane->mounts_) (void)lane->listen(lane->mounts_.get(), EPOLLPRI | EPOLLET);
   lane->thread_ = std::thread([raw = lane.get()] { raw->run(); });
   return lane;
+}
+
+bool Lane::listen(int fd, std::uint32_t events) {
+  epoll_event event{};
+  event.events = events;
+  event.data.fd = fd;
+  return ::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
 Lane::Lane(Setup setup, Watcher watcher, FileDescriptor wake, FileDescriptor mounts)
@@ -124,12 +138,17 @@ void Lane::wait_for_something() {
   }
   auto wait = std::max(std::chrono::nanoseconds{0}, std::chrono::nanoseconds(until - Clock::now()));
   if (work_left) wait = std::min(wait, budget_.wait(Clock::now()));
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(wait);
-  timespec timeout{seconds.count(), static_cast<long>((wait - seconds).count())};
-  std::array<pollfd, 3> fds{{{watcher_.descriptor(), POLLIN, 0}, {wake_.get(), POLLIN, 0}, {mounts_.get(), POLLPRI, 0}}};
-  if (::ppoll(fds.data(), fds.size(), &timeout, nullptr) < 0) return;
-  if (fds[0].revents != 0) take_changes();
-  const bool mounts_changed = (fds[2].revents & POLLPRI) != 0;
+  std::array<epoll_event, 3> events{};
+  const auto timeout = std::chrono::ceil<milliseconds>(wait).count();
+  const int ready = ::epoll_wait(poll_.get(), events.data(), static_cast<int>(events.size()), static_cast<int>(timeout));
+  bool mounts_changed = false;
+  for (int i = 0; i < ready; ++i) {
+    const int fd = events.at(static_cast<std::size_t>(i)).data.fd;
+    std::uint64_t count = 0;
+    if (fd == watcher_.descriptor()) take_changes();
+    if (fd == wake_.get()) (void)!::read(fd, &count, sizeof count);
+    if (fd == mounts_.get()) mounts_changed = true;
+  }
   const Time now = Clock::now();
   const bool slow_look = now >= next_look_;
   if (slow_look) next_look_ = now + (degraded_ ? std::chrono::seconds(kDegradedLook) : kSlowLook);
@@ -146,8 +165,6 @@ void Lane::take_messages() {
   {
     const std::lock_guard lock(mutex_);
     messages.swap(messages_);
-    std::uint64_t count = 0;
-    (void)!::read(wake_.get(), &count, sizeof count);
   }
   for (auto& message : messages) message();
 }

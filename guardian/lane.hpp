@@ -60,6 +60,7 @@ class Lane {
 
  private:
   explicit Lane(Setup setup, Watcher watcher, FileDescriptor wake, FileDescriptor mounts);
+  bool listen(int fd, std::uint32_t events);
   void send(std::function<void()> message);
   void run();
   void wait_for_something();
@@ -83,7 +84,7 @@ class Lane {
 
   Setup setup_;
   Watcher watcher_;
-  FileDescriptor wake_, mounts_;
+  FileDescriptor wake_, mounts_, poll_;
   Keeper keeper_;
   Budget budget_;
   std::map<GuardId, std::unique_ptr<LaneGuard>> guards_;

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 
-#include "lib/report/words.hpp"
-
 namespace rg {
 
 void LaneGuard::note(const Change& change, Time now) {
   due = true;
   last_change = now;
   if (change.how != How::unknown) how = change.how;
+  if (change.kind != Change::Kind::touched) sure = change.kind == Change::Kind::finished;
   switch (change.kind) {
     case Change::Kind::finished:
       unfinished_since.reset();
@@ -77,12 +76,14 @@ void LaneGuard::describe(const Decision& decision) {
 
 std::string fight_key(const Decision& decision) {
   std::string key;
-  for (const Violation violation : decision.violations) key.append(word(violation)).push_back(' ');
-  for (const Nameserver& server : decision.content.learned.nameservers) key.append(server.text()).push_back(' ');
-  key.push_back('|');
-  for (const std::string& domain : decision.content.learned.search) key.append(domain).push_back(' ');
-  key.push_back('|');
-  for (const std::string& option : decision.content.learned.options) key.append(option).push_back(' ');
+  for (const Violation violation : decision.violations) key.push_back(static_cast<char>('a' + static_cast<int>(violation)));
+  for (const Nameserver& server : decision.content.learned.nameservers) {
+    key.append(1, server.is_ipv6() ? '6' : '4').append(server.bytes().begin(), server.bytes().end()).append(server.zone());
+  }
+  for (const auto* words : {&decision.content.learned.search, &decision.content.learned.options}) {
+    key.push_back('|');
+    for (const std::string& word : *words) key.append(word).push_back(' ');
+  }
   return key;
 }
 

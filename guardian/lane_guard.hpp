@@ -28,6 +28,7 @@ struct LaneGuard {
   bool due = true;
   bool structure = true;     ///< walk afresh
   bool must_report = true;
+  bool sure = false;         ///< the newest event of the final name says that a write is finished
   bool forced = false;       ///< the settle time is over
   How how = How::start;
   std::optional<Time> unfinished_since;

@@ -55,6 +55,7 @@ PassOptions Lane::options_for(LaneGuard& guard) {
   PassOptions options;
   options.quick = !guard.structure;
   options.finished = !guard.unfinished_since;
+  options.sure = guard.sure;
   options.force = guard.forced;
   options.was_refused = guard.was_refused;
   options.how = guard.how;
@@ -132,17 +133,20 @@ static Verdict verdict_of(LaneGuard& guard, const Outcome& outcome, Time now) {
   guard.blocked_off.reset();
   guard.failed_off.reset();
   guard.retry_at.reset();
-  return {State::holds, outcome.decision.content.source == Source::policy && outcome.decision.content.filled == false &&
-                                outcome.decision.content.read.nameservers.size() == 0
-                            ? "no nameserver is known yet"
-                            : ""};
+  if (guard.unfinished_since) guard.settle_at = *guard.unfinished_since + settle;
+  const Content& content = outcome.decision.content;
+  const bool nothing_known = content.source == Source::policy && !guard.guarded.policy.nameservers.only;
+  return {State::holds, nothing_known ? "no other nameserver is known" : ""};
 }
 
 void Lane::settle_outcome(LaneGuard& guard, Outcome& outcome, Time begun) {
   const Time now = Clock::now();
   const bool forced = std::exchange(guard.forced, false);
-  if (forced) guard.unfinished_since.reset();
-  guard.structure = false;
+  if (forced) {
+    guard.unfinished_since.reset();
+    guard.skip_until_settled = false;
+  }
+  guard.structure = guard.sure = false;
   if (outcome.holds() && now - begun > guard.guarded.policy.deadline) outcome.result = Interrupted{"deadline passed"};
   const bool restored = std::holds_alternative<Restored>(outcome.result);
   if (restored) guard.pace.restored(guard.fight, now);

@@ -62,6 +62,7 @@ int Supervisor::run() {
   auto made = Lane::create(std::move(lane));
   if (!made) return fail(made.error().text());
   lane_ = std::move(*made);
+  run_behind(5);
   if (!prepare()) return 3;
   io_.run();
   return exit_status_;

@@ -44,7 +44,20 @@ class Pass {
     const auto content = content_of(guarded_.seen);
     fresh_ = !guarded_.looked || content != guarded_.known;
     ours_ = is_ours(guarded_, fresh_);
-    open_ = fresh_ && !ours_ && files_.writer_open(guarded_.seen) == WriterOpen::yes;
+    const auto& document = guarded_.memory.document;
+    learnable_ = !ours_ && (fresh_ || (document && !document->finished));
+    finished_ = options_.finished;
+    open_ = false;
+    if (!options_.sure) ask_for_writer();
+  }
+
+  // Two system calls that a finished write needn't wait for: who still has it open then is asked of what came out.
+  void ask_for_writer() {
+    if (!learnable_) return;
+    const WriterOpen writer = files_.writer_open(guarded_.seen);
+    open_ = writer == WriterOpen::yes;
+    // truncate(2) and a killed writer give no closing event: when time is up, a lease tells that nobody has it open.
+    finished_ = !open_ && (options_.finished || (options_.force && writer == WriterOpen::no));
   }
 
   void judge() {
@@ -67,10 +80,10 @@ class Pass {
       return end(Refused{decision.refusal});
     }
     if (writes_ == 0 && !options_.force && unfinished()) return end(Held{State::settling, "its writer isn't through"});
-    learn();
-    note_content();
     if (writes_ == 0 && options_.gate) {
       if (auto held = options_.gate(decision)) {
+        learn();
+        note_content();
         if (held->why == State::observing) note_would_restore();
         return end(std::move(*held));
       }
@@ -85,15 +98,19 @@ class Pass {
     if (guarded_.seen.kind == NodeKind::absent) return guarded_.looked && guarded_.was_there;
     const bool made = options_.how == How::relinked;  // IN_CREATE: symlink(2), link(2) or open(2)
     const bool whole = made && (guarded_.seen.linked() || guarded_.seen.info.st_nlink > 1);
-    return !options_.finished && !whole && !ours_;
+    return !finished_ && !whole && !ours_;
   }
 
   bool keep() {
     if (std::string taken = options_.taken ? options_.taken(guarded_.seen) : std::string{}; !taken.empty()) {
       return end(Refused{std::move(taken)});
     }
-    if (!open_) learn();
-    note_content();
+    if (options_.sure) ask_for_writer();
+    // What isn't finished is new again when it is.
+    if (ours_ || !fresh_ || options_.force || !unfinished()) {
+      learn();
+      note_content();
+    }
     if (files_.selinux() && guarded_.memory.held_label != guarded_.seen.label) {
       guarded_.memory.held_label = guarded_.seen.label;
       outcome_.memory_changed = true;
@@ -106,7 +123,7 @@ class Pass {
   // From a writer's content: his document and, where he is through with it, the lists that are good for later.
   void learn() {
     const Memory before = guarded_.memory;
-    if (!ours_ && fresh_) take_document(guarded_, options_.finished && !open_);
+    if (learnable_) take_document(guarded_, finished_);
     const auto& document = guarded_.memory.document;
     if (document && document->finished && guarded_.seen.kind != NodeKind::unreadable) {
       remember(guarded_.memory, outcome_.decision.content, options_.clock());
@@ -161,27 +178,38 @@ class Pass {
     outcome_.events.push_back(std::move(event));
   }
 
+  // What is learned and noted comes after the file is right again, never before.
   bool write() {
     const Decision& decision = outcome_.decision;
     const Replacement wanted = replacement_for(guarded_, decision);
     if (options_.was_refused && writes_ == 0) {
-      if (std::string still = files_.standing_refusal(wanted.place); !still.empty()) return end(Refused{std::move(still)});
+      if (std::string still = files_.standing_refusal(wanted.place); !still.empty()) {
+        return refused(Refused{std::move(still)});
+      }
     }
     if (decision.content.filled && options_.intend && !decision.make_link) options_.intend(sha256_hex(decision.bytes));
+    auto swap = files_.replace(wanted);
+    if (!swap) {
+      std::string reason = files_.refusal(wanted.place, swap.error());
+      if (reason.empty()) return refused(Failed{swap.error().text()});
+      return refused(Refused{std::move(reason)});
+    }
     if (writes_ == 0) {
       restore_ = new_event(Event::Kind::restore);
       restore_.before = content_of(guarded_.seen);
     }
-    auto swap = files_.replace(wanted);
-    if (!swap) return refused(wanted.place, swap.error());
+    if (swap->open) finished_ = false;
+    learn();
+    note_content();
     took(*swap);
     return false;
   }
 
-  bool refused(const Place& place, const Error& error) {
-    std::string reason = files_.refusal(place, error);
-    if (!reason.empty()) return end(Refused{std::move(reason)});
-    return end(Failed{error.text()});
+  template <class Result>
+  bool refused(Result result) {
+    learn();
+    note_content();
+    return end(std::move(result));
   }
 
   void took(const Swap& swap) {
@@ -189,6 +217,7 @@ class Pass {
     if (swap.out == Swap::Out::put_back) return;
     ++writes_;
     const Decision& decision = outcome_.decision;
+    if (decision.at_name) take_link(guarded_);
     outcome_.memory_changed = true;
     if (!decision.only_attributes) {
       guarded_.memory.written = digest_of_write(decision);
@@ -230,6 +259,8 @@ class Pass {
   bool fresh_ = false;  // the content differs from what the last look found
   bool ours_ = false;   // it is what we wrote last
   bool open_ = false;   // a writer has it open
+  bool finished_ = true;    // no writer is in the middle of it
+  bool learnable_ = false;  // it is a writer's, and new or unfinished when it was learned
 };
 
 Outcome reconcile(Guarded& guarded, Files& files, const PassOptions& options) {

@@ -28,6 +28,7 @@ struct Guarded {
 struct PassOptions {
   bool quick = false;     ///< only the final name had an event and its directory is held
   bool finished = true;   ///< no event says that a writer is in the middle of his work
+  bool sure = false;      ///< an event since the last pass says that its writer is through: judged at once
   bool force = false;     ///< `settle` is over: judge it as it stands
   bool was_refused = false;  ///< the last attempt was: look for what still refuses before trying
   How how = How::unknown;

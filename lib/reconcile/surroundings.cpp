@@ -126,6 +126,16 @@ void take_document(Guarded& guarded, bool finished) {
   document = std::move(taken);
 }
 
+void take_link(Guarded& guarded) {
+  const Seen& seen = guarded.seen;
+  if (!seen.linked() || is_our_link(guarded)) return;
+  auto& document = guarded.memory.document;
+  if (!document) document.emplace();
+  document->kind = Document::Kind::link;
+  document->link_target = seen.chain.name_step().link_text;
+  document->removed = false;
+}
+
 Replacement replacement_for(const Guarded& guarded, const Decision& decision) {
   const Seen& seen = guarded.seen;
   Replacement wanted;

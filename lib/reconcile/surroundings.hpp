@@ -28,6 +28,9 @@ struct Surroundings {
 /// What was seen becomes the last writer's document.
 void take_document(Guarded& guarded, bool finished);
 
+/// A writer's link was replaced at the guarded name, for whatever reason: that link is what `release` gives back.
+void take_link(Guarded& guarded);
+
 [[nodiscard]] Replacement replacement_for(const Guarded& guarded, const Decision& decision);
 
 /// What Memory.written holds after this decision was written.

@@ -70,8 +70,13 @@ std::optional<Nameserver> Nameserver::parse(std::string_view text) {
 }
 
 std::string Nameserver::text() const {
+  if (!ipv6_) {  // on the way of every restore, where inet_ntop(3) is half of the judgement (it prints with sprintf(3))
+    std::string dotted;
+    for (std::size_t i = 0; i < 4; ++i) dotted.append(i == 0 ? "" : ".").append(std::to_string(bytes_[i]));
+    return dotted;
+  }
   char buffer[INET6_ADDRSTRLEN] = "";
-  inet_ntop(ipv6_ ? AF_INET6 : AF_INET, bytes_.data(), buffer, sizeof buffer);
+  inet_ntop(AF_INET6, bytes_.data(), buffer, sizeof buffer);
   std::string text = buffer;
   if (!zone_.empty()) text.append("%").append(zone_);
   return text;

@@ -28,6 +28,14 @@ class DiskFiles final : public Files {
 
  private:
   Seen observe_once(const std::string& path);
+  Result<FileDescriptor> make_temporary(const Replacement& wanted, const std::string& temporary);
+  /// What is known of the directory that was written in last: while it is held, its number can't be another's.
+  struct Folder {
+    SharedDescriptor directory;
+    unsigned sync = 0;   ///< flags of sync_file_range(2) that a new file's data needs before it is visible
+    bool plain = false;  ///< files made in it get the mode that was asked for, and us as owner
+  };
+  Folder folder_;
   SharedDescriptor root_;
   bool selinux_;
 };

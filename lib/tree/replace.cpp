@@ -62,8 +62,12 @@ bool copy_attributes(int from, int to) {
 
 // Go compares the time of modification and nothing else; stamps are a clock tick apart (4 ms), so two rewrites in one tick
 // look alike. Ours is moved forward when it equals the one that it replaces.
-void keep_time_apart(int fd, const struct stat& made, const Seen& judged) {
+// `before`: the kernel's coarse clock before ours was written; no stamp made since is older.
+void keep_time_apart(int fd, const Seen& judged, const timespec& before) {
   const timespec& was = judged.info.st_mtim;
+  struct stat made {};
+  if (was.tv_sec < before.tv_sec || (was.tv_sec == before.tv_sec && was.tv_nsec < before.tv_nsec)) return;
+  if (::fstat(fd, &made) != 0) return;
   if (made.st_mtim.tv_sec != was.tv_sec || made.st_mtim.tv_nsec != was.tv_nsec) return;
   std::array<timespec, 2> times{};
   times[0].tv_nsec = UTIME_OMIT;
@@ -72,48 +76,43 @@ void keep_time_apart(int fd, const struct stat& made, const Seen& judged) {
   ::futimens(fd, times.data());
 }
 
-bool needs_no_sync(int fd) {
+// What must have happened to the data before the new file may become visible. ext4: the blocks are allocated and on
+// their way, which is what its own auto_da_alloc does for a rename-over; an EXCHANGE has none. Elsewhere (XFS publishes a
+// size of 0 until the data is written) the data is waited for: a disk's latency, and the only way to be never empty.
+unsigned sync_needed(int fd) {
+  constexpr unsigned all = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
   struct statfs info {};
-  return ::fstatfs(fd, &info) == 0 && (info.f_type == TMPFS_MAGIC || info.f_type == RAMFS_MAGIC);
+  if (::fstatfs(fd, &info) != 0) return all;
+  if (info.f_type == TMPFS_MAGIC || info.f_type == RAMFS_MAGIC) return 0;
+  return info.f_type == EXT4_SUPER_MAGIC ? SYNC_FILE_RANGE_WRITE : all;
 }
 
-Result<void> set_attributes(int fd, const Replacement& wanted) {
-  if (!wanted.label.empty() &&
-      ::fsetxattr(fd, "security.selinux", wanted.label.c_str(), wanted.label.size() + 1, 0) != 0 && errno != ENOTSUP) {
-    return failed("set the SELinux label of", wanted.place);
-  }
-  struct stat made {};
-  if (::fstat(fd, &made) != 0) return failed("stat", wanted.place);
-  bool set_mode = false;
-  if (wanted.judged != nullptr && wanted.judged_kind == NodeKind::file) {
+Result<void> set_label(int fd, const Replacement& wanted) {
+  if (wanted.label.empty()) return {};
+  const char* label = wanted.label.c_str();
+  if (::fsetxattr(fd, "security.selinux", label, wanted.label.size() + 1, 0) == 0 || errno == ENOTSUP) return {};
+  return failed("set the SELinux label of", wanted.place);
+}
+
+// The mode and owner of a file that was just made, where they aren't what is wanted.
+Result<void> set_owner_and_mode(int fd, const Replacement& wanted, const struct stat& made) {
+  if (wanted.judged != nullptr) {
     const struct stat& was = wanted.judged->info;
     // Without CAP_CHOWN the owner can't be kept; the content and the mode matter more.
     if (made.st_uid != was.st_uid || made.st_gid != was.st_gid) (void)!::fchown(fd, was.st_uid, was.st_gid);
-    set_mode = wanted.judged->file && copy_attributes(wanted.judged->file->get(), fd);
-    keep_time_apart(fd, made, *wanted.judged);
   }
-  set_mode = set_mode || (made.st_mode & 07777U) != wanted.mode;
-  if (set_mode && ::fchmod(fd, wanted.mode) != 0) return failed("chmod", wanted.place);
+  if ((made.st_mode & 07777U) != wanted.mode && ::fchmod(fd, wanted.mode) != 0) return failed("chmod", wanted.place);
   return {};
 }
 
-Result<void> make_temporary(const Replacement& wanted, const std::string& temporary) {
-  const int dir = wanted.place.directory->get();
-  if (wanted.make_link) {
-    const std::string text(wanted.content);
-    if (::symlinkat(text.c_str(), dir, temporary.c_str()) != 0) return failed("make a link for", wanted.place);
-    return {};
-  }
-  constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  const FileDescriptor fd(::openat(dir, temporary.c_str(), flags, wanted.mode));
-  if (!fd) return failed("make a temporary file for", wanted.place);
-  if (!write_all(fd.get(), wanted.content)) return failed("write a temporary file for", wanted.place);
-  if (auto set = set_attributes(fd.get(), wanted); !set) return set.error();
-  if (!needs_no_sync(fd.get())) {
-    constexpr unsigned all = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
-    if (::sync_file_range(fd.get(), 0, 0, all) != 0) ::fdatasync(fd.get());
-  }
-  return {};
+bool is_us(const struct stat& info) { return info.st_uid == ::geteuid() && info.st_gid == ::getegid(); }
+
+// Of a node that stays.
+Result<void> set_attributes(int fd, const Replacement& wanted) {
+  if (auto set = set_label(fd, wanted); !set) return set.error();
+  struct stat made {};
+  if (::fstat(fd, &made) != 0) return failed("stat", wanted.place);
+  return set_owner_and_mode(fd, wanted, made);
 }
 
 // What came out of the exchange, read under the temporary name.
@@ -312,6 +311,35 @@ Result<Swap> swap_in(const Replacement& wanted, const std::string& temporary) {
 }  // namespace
 
 std::string temporary_name(const std::string& name) { return "." + name + ".resolv-guardian"; }
+
+// The descriptor of the new file (none for a link): closing it can wait until the file is visible.
+Result<FileDescriptor> DiskFiles::make_temporary(const Replacement& wanted, const std::string& temporary) {
+  const int dir = wanted.place.directory->get();
+  if (wanted.make_link) {
+    const std::string text(wanted.content);
+    if (::symlinkat(text.c_str(), dir, temporary.c_str()) != 0) return failed("make a link for", wanted.place);
+    return FileDescriptor{};
+  }
+  timespec before{};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &before);
+  constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  FileDescriptor fd(::openat(dir, temporary.c_str(), flags, wanted.mode));
+  if (!fd) return failed("make a temporary file for", wanted.place);
+  if (!write_all(fd.get(), wanted.content)) return failed("write a temporary file for", wanted.place);
+  if (auto set = set_label(fd.get(), wanted); !set) return set.error();
+  const bool known = folder_.directory == wanted.place.directory;
+  const bool owner_is_us = wanted.judged == nullptr || is_us(wanted.judged->info);
+  if (!known || !folder_.plain || !owner_is_us) {
+    struct stat made {};
+    if (::fstat(fd.get(), &made) != 0) return failed("stat", wanted.place);
+    folder_ = {wanted.place.directory, sync_needed(fd.get()), is_us(made) && (made.st_mode & 07777U) == wanted.mode};
+    if (auto set = set_owner_and_mode(fd.get(), wanted, made); !set) return set.error();
+  }
+  if (wanted.judged != nullptr && wanted.judged->file) copy_attributes(wanted.judged->file->get(), fd.get());
+  if (wanted.judged != nullptr) keep_time_apart(fd.get(), *wanted.judged, before);
+  if (folder_.sync != 0 && ::sync_file_range(fd.get(), 0, 0, folder_.sync) != 0) ::fdatasync(fd.get());
+  return fd;
+}
 
 Result<Swap> DiskFiles::replace(const Replacement& wanted) {
   if (wanted.only_attributes) return set_attributes_only(wanted);

@@ -3,7 +3,6 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "lib/watch/inotify_event.hpp"
@@ -124,9 +123,8 @@ void Watcher::forget(GuardId guard) {
 }
 
 void Watcher::read(const std::function<void(GuardId, const Change&)>& each) {
-  alignas(inotify_event) std::array<char, 65536> buffer{};
-  const ssize_t got = ::read(inotify_.get(), buffer.data(), buffer.size());
-  if (got > 0) dispatch({buffer.data(), static_cast<std::size_t>(got)}, each);
+  const ssize_t got = ::read(inotify_.get(), buffer_.get(), kBufferBytes);
+  if (got > 0) dispatch({buffer_.get(), static_cast<std::size_t>(got)}, each);
 }
 
 void Watcher::directory_event(std::uint32_t mask, std::string_view name, const Interest& interest,

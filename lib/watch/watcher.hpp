@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -63,6 +64,7 @@ class Watcher {
     Role role;
     bool pattern;
   };
+  static constexpr std::size_t kBufferBytes = 65536;
   explicit Watcher(FileDescriptor inotify) : inotify_(std::move(inotify)) {}
   Result<void> add(GuardId guard, const Chain& chain, bool target);
   void unwatch_inode(GuardId guard);
@@ -72,6 +74,7 @@ class Watcher {
                        const std::function<void(GuardId, const Change&)>& each) const;
 
   FileDescriptor inotify_;
+  std::unique_ptr<char[]> buffer_ = std::make_unique_for_overwrite<char[]>(kBufferBytes);
   std::unordered_map<int, std::vector<Interest>> directories_;
   std::unordered_map<int, std::vector<GuardId>> inodes_;  // hard links: one inode may be the file of several guards
   std::unordered_map<int, GuardId> orphans_;
