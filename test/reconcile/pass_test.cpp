@@ -1,0 +1,395 @@
+#include "test/reconcile/world.hpp"
+#include "test/support/catch.hpp"
+
+namespace rg::test {
+namespace {
+
+TEST_CASE("pass: what holds isn't written, and its servers are remembered") {
+  World world;
+  world.files.file(kPath, restored("192.0.2.1"));
+  const Outcome outcome = world.pass();
+  CHECK(is<Unchanged>(outcome));
+  CHECK(outcome.memory_changed);
+  CHECK(world.writes() == 0);
+  CHECK(world.last_good() == Texts{"192.0.2.1"});
+  const Outcome again = world.pass();
+  CHECK(is<Unchanged>(again));
+  CHECK_FALSE(again.memory_changed);
+  CHECK(again.events.empty());
+}
+
+TEST_CASE("pass: a drift is restored once, and read back") {
+  World world;
+  world.files.file(kPath, theirs("192.0.2.1"));
+  const Outcome outcome = world.pass();
+  CHECK(is<Restored>(outcome));
+  CHECK(world.bytes() == restored("192.0.2.1"));
+  CHECK(world.files.log.back() == std::string("observe ") + kPath);  // the last thing it did was to look
+  REQUIRE(world.guarded.memory.document.has_value());
+  CHECK(world.guarded.memory.document->bytes == theirs("192.0.2.1"));
+  CHECK(world.guarded.memory.written == sha256_hex(restored("192.0.2.1")));
+  const auto restores = events_of(outcome, Event::Kind::restore);
+  REQUIRE(restores.size() == 1);
+  CHECK(restores[0]->before == theirs("192.0.2.1"));
+  CHECK(restores[0]->after == restored("192.0.2.1"));
+  CHECK(restores[0]->violations == Violations{Violation::required});
+  CHECK(events_of(outcome, Event::Kind::rewrite).size() == 1);
+  for (int i = 0; i < 3; ++i) CHECK(is<Unchanged>(world.pass()));
+  CHECK(world.writes() == 1);
+}
+
+TEST_CASE("pass: after a restart our own bytes are known by their digest") {
+  World world;
+  world.files.file(kPath, theirs("192.0.2.1"));
+  (void)world.pass();
+  World next;
+  next.guarded.memory = world.guarded.memory;
+  next.files.file(kPath, world.bytes());
+  const Outcome outcome = next.pass();
+  CHECK(is<Unchanged>(outcome));
+  CHECK(next.guarded.memory.document->bytes == theirs("192.0.2.1"));
+  CHECK(events_of(outcome, Event::Kind::rewrite).empty());
+}
+
+TEST_CASE("pass: a quick look is verified by a walk afresh") {
+  World world;
+  world.files.file(kPath, restored("192.0.2.1"));
+  (void)world.pass();
+  world.files.log.clear();
+  world.files.file(kPath, theirs("192.0.2.2"));
+  world.options.quick = true;
+  CHECK(is<Restored>(world.pass()));
+  CHECK(world.files.count("look_again") == 1);
+  CHECK(world.files.count("observe") == 1);
+  CHECK(world.at("look_again") < world.at("replace"));
+  CHECK(world.at("replace") < world.at("observe"));
+}
+
+TEST_CASE("pass: a writer who was faster once is learned from") {
+  World world;
+  world.files.file(kPath, theirs("192.0.2.1"));
+  world.files.before_replace.push_back([&] { world.files.file(kPath, theirs("192.0.2.2"), 0640); });
+  const Outcome outcome = world.pass();
+  CHECK(is<Restored>(outcome));
+  CHECK(world.bytes() == restored("192.0.2.2"));
+  CHECK(world.guarded.memory.document->bytes == theirs("192.0.2.2"));
+  CHECK(world.guarded.memory.document->mode == 0640);
+  CHECK(world.last_good() == Texts{"192.0.2.2"});
+  CHECK(events_of(outcome, Event::Kind::rewrite).size() == 2);
+  CHECK(events_of(outcome, Event::Kind::restore).size() == 1);
+  CHECK(world.writes() == 2);
+}
+
+TEST_CASE("pass: a link that came in between is judged in its turn") {
+  World world;
+  world.files.file(kPath, theirs("192.0.2.1"));
+  world.files.before_replace.push_back([&] {
+    world.files.file("/run/r", theirs("192.0.2.3"));
+    world.files.link(kPath, "/run/r");
+  });
+  CHECK(is<Restored>(world.pass()));
+  CHECK(world.files.nodes[kPath].kind == NodeKind::link);
+  CHECK(world.files.bytes("/run/r") == restored("192.0.2.3"));
+}
+
+TEST_CASE("pass: writers who are always faster end it after a bound, and nothing of theirs is lost") {
+  World world;
+  world.files.file(kPath, theirs("192.0.2.1"));
+  int n = 0;
+  SECTION("before each write") {
+    world.files.before_every_replace = [&] { world.files.file(kPath, theirs("198.51.100." + std::to_string(++n))); };
+    CHECK(is<Overtaken>(world.pass()));
+    CHECK(world.writes() <= 10);
+    CHECK(world.guarded.memory.document->bytes == theirs("198.51.100." + std::to_string(n)));
+    world.files.before_every_replace = nullptr;
+    CHECK(world.pass().holds());
+    CHECK(world.bytes() == restored("198.51.100." + std::to_string(n)));
+  }
+  SECTION("after each write") {
+    world.files.before_every_observe = [&] { world.files.file(kPath, theirs("198.51.100." + std::to_string(++n))); };
+    CHECK(is<Overtaken>(world.pass()));
+    CHECK(world.writes() <= 10);
+    world.files.before_every_observe = nullptr;
+    CHECK(world.pass().holds());
+  }
+  SECTION("with something that we can't learn from") {
+    world.files.before_every_replace = [&] { world.files.link(kPath, "/run/" + std::to_string(++n)); };
+    CHECK_FALSE(world.pass().holds());
+    CHECK(world.writes() <= 10);
+  }
+}
+
+TEST_CASE("pass: what says that it wrote and didn't is never a success") {
+  World world;
+  world.files.file(kPath, theirs("192.0.2.1"), 0600);
+  SECTION("the content") {
+    world.files.lies = true;
+    const Outcome outcome = world.pass();
+    CHECK_FALSE(outcome.holds());
+    CHECK(events_of(outcome, Event::Kind::restore).empty());
+    CHECK(world.writes() <= 10);
+  }
+  SECTION("the mode") {
+    world.files.file(kPath, restored("192.0.2.1"), 0600);
+    world.files.loses_attributes = true;
+    const Outcome outcome = world.pass();
+    CHECK_FALSE(outcome.holds());
+    CHECK(events_of(outcome, Event::Kind::restore).empty());
+    CHECK(world.writes() <= 10);
+  }
+  SECTION("another content than ours came to stand there") {
+    world.files.before_every_observe = [&] {
+      if (world.writes() != 0) world.files.file(kPath, "");
+    };
+    CHECK_FALSE(world.pass().holds());
+  }
+}
+
+TEST_CASE("pass: the gate is asked once, before the first write, and what it holds is learned but not written") {
+  World world;
+  world.files.file(kPath, theirs("192.0.2.1"));
+  int asked = 0;
+  const State why = GENERATE(State::paused, State::observing, State::contested);
+  world.options.gate = [&](const Decision& decision) -> std::optional<Held> {
+    ++asked;
+    CHECK(decision.kind == Decision::Kind::rewrite);
+    return Held{why, "held"};
+  };
+  Outcome outcome = world.pass();
+  CHECK(held(outcome, why));
+  CHECK(world.writes() == 0);
+  CHECK(asked == 1);
+  CHECK(world.last_good() == Texts{"192.0.2.1"});
+  CHECK(events_of(outcome, Event::Kind::would_restore).size() == (why == State::observing ? 1U : 0U));
+  if (why == State::observing) {
+    CHECK(events_of(outcome, Event::Kind::would_restore)[0]->after == restored("192.0.2.1"));
+    outcome = world.pass();
+    CHECK(events_of(outcome, Event::Kind::would_restore).empty());  // once for each content
+    world.files.file(kPath, theirs("192.0.2.2"));
+    outcome = world.pass();
+    CHECK(events_of(outcome, Event::Kind::would_restore).size() == 1);
+  }
+  world.options.gate = [&](const Decision&) -> std::optional<Held> {
+    ++asked;
+    return std::nullopt;
+  };
+  asked = 0;
+  world.files.before_replace.push_back([&] { world.files.file(kPath, theirs("192.0.2.9")); });
+  CHECK(is<Restored>(world.pass()));
+  CHECK(asked == 1);
+}
+
+TEST_CASE("pass: an unfinished content waits, and isn't learned") {
+  World world;
+  world.files.file(kPath, restored("192.0.2.1"));
+  (void)world.pass();
+  SECTION("an event says so") {
+    world.files.file(kPath, "nameserver 192.0.2.");
+    world.options.finished = false;
+    CHECK(held(world.pass(), State::settling));
+    CHECK(world.writes() == 0);
+    CHECK(world.last_good() == Texts{"192.0.2.1"});
+    world.files.file(kPath, theirs("192.0.2.22"));
+    world.options.finished = true;
+    CHECK(is<Restored>(world.pass()));
+    CHECK(world.last_good() == Texts{"192.0.2.22"});
+  }
+  SECTION("its writer has it open: judged as it stands when time is up, but never last good") {
+    world.files.file(kPath, theirs("192.0.2.2"));
+    world.files.open_for_writing.insert(kPath);
+    CHECK(held(world.pass(), State::settling));
+    CHECK(world.writes() == 0);
+    const Outcome outcome = world.forced();
+    CHECK(is<Restored>(outcome));
+    CHECK(world.bytes() == restored("192.0.2.2"));
+    CHECK(outcome.still_open.size() == 1);
+    CHECK(world.last_good() == Texts{"192.0.2.1"});
+    // He closes it: what he wrote is the document now.
+    learn_late(world.guarded, theirs("192.0.2.2") + theirs("192.0.2.3"));
+    CHECK(is<Restored>(world.pass()));
+    CHECK(world.bytes() == kOurs + theirs("192.0.2.2") + theirs("192.0.2.3"));
+    CHECK(world.last_good() == Texts{"192.0.2.2", "192.0.2.3"});
+  }
+  SECTION("an open file that already holds is learned when it is closed") {
+    world.files.file(kPath, restored("192.0.2.2"));
+    world.files.open_for_writing.insert(kPath);
+    CHECK(is<Unchanged>(world.pass()));
+    CHECK(world.last_good() == Texts{"192.0.2.1"});
+    world.files.open_for_writing.clear();
+    CHECK(is<Unchanged>(world.pass()));
+    CHECK(world.last_good() == Texts{"192.0.2.2"});
+    CHECK(world.guarded.memory.document->bytes == restored("192.0.2.2"));
+    CHECK(world.writes() == 0);
+  }
+  SECTION("a link is whole at once") {
+    world.files.file("/run/r", theirs("192.0.2.5"));
+    world.files.link(kPath, "/run/r");
+    world.options.finished = false;
+    world.options.how = How::relinked;
+    CHECK(is<Restored>(world.pass()));
+    CHECK(world.files.bytes("/run/r") == restored("192.0.2.5"));
+  }
+  SECTION("another name of an older file too") {
+    world.files.nodes[kPath] = {NodeKind::file, theirs("192.0.2.6"), 0644, 2, {}};
+    world.options.finished = false;
+    world.options.how = How::relinked;
+    CHECK(is<Restored>(world.pass()));
+  }
+}
+
+TEST_CASE("pass: a deleted file waits for its writer, then comes back from memory") {
+  World world;
+  world.files.file(kPath, restored("192.0.2.1"));
+  (void)world.pass();
+  world.files.remove(kPath);
+  world.options.finished = false;
+  CHECK(held(world.pass(), State::settling));
+  CHECK(held(world.pass(), State::settling));
+  CHECK(world.writes() == 0);
+  const Outcome outcome = world.forced();
+  CHECK(is<Restored>(outcome));
+  CHECK(world.bytes() == restored("192.0.2.1"));
+  CHECK(outcome.decision.content.source == Source::last_good);
+  CHECK(events_of(outcome, Event::Kind::restore)[0]->violations == Violations{Violation::absent});
+  CHECK(is<Unchanged>(world.pass()));
+}
+
+TEST_CASE("pass: a file that never was there isn't waited for") {
+  World world;
+  CHECK(is<Restored>(world.pass()));
+  CHECK(world.bytes() == kOurs);
+}
+
+TEST_CASE("pass: nothing known, nothing made") {
+  World world;
+  world.guarded.policy.nameservers.first.clear();
+  CHECK(is<Unchanged>(world.pass()));
+  CHECK(world.writes() == 0);
+  CHECK(world.bytes() == "(not there)");
+}
+
+TEST_CASE("pass: what is filled in is announced before it is written") {
+  World world;
+  world.guarded.memory.nameservers.values = servers({"192.0.2.1"});
+  world.files.file(kPath, "search a.example\n");
+  CHECK(is<Restored>(world.pass()));
+  CHECK(world.files.count("intend " + sha256_hex(world.bytes())) == 1);
+  CHECK(world.at("intend") < world.at("replace"));
+  world.files.log.clear();
+  world.files.file(kPath, theirs("192.0.2.2"));
+  CHECK(is<Restored>(world.pass()));
+  CHECK(world.files.count("intend") == 0);  // nothing but the writer's own
+}
+
+TEST_CASE("pass: bytes that were announced and written, but not remembered, are ours after a crash") {
+  World world;
+  world.guarded.memory.nameservers.values = servers({"192.0.2.1"});
+  world.guarded.memory.intended = sha256_hex(restored("192.0.2.1"));
+  world.files.file(kPath, restored("192.0.2.1"));
+  CHECK(world.pass().holds());
+  CHECK_FALSE(world.guarded.memory.document.has_value());
+}
+
+TEST_CASE("pass: a refusal is a reason, an I/O error a failure") {
+  World world;
+  world.files.file(kPath, theirs("192.0.2.1"));
+  world.files.fail_replace = EPERM;
+  SECTION("the kernel refuses") {
+    world.files.refusal_text = "immutable: chattr -i";
+    const Outcome outcome = world.pass();
+    REQUIRE(is<Refused>(outcome));
+    CHECK(std::get<Refused>(outcome.result).reason == "immutable: chattr -i");
+    CHECK(world.last_good() == Texts{"192.0.2.1"});  // learned all the same
+    CHECK(events_of(outcome, Event::Kind::restore).empty());
+    world.options.was_refused = true;
+    world.files.log.clear();
+    world.files.standing_text = "immutable: chattr -i";
+    CHECK(is<Refused>(world.pass()));
+    CHECK(world.writes() == 0);  // told without trying
+    world.files.standing_text.clear();
+    world.files.fail_replace = 0;
+    CHECK(is<Restored>(world.pass()));
+  }
+  SECTION("an I/O error") {
+    world.files.fail_replace = EIO;
+    const Outcome outcome = world.pass();
+    REQUIRE(is<Failed>(outcome));
+    CHECK(std::get<Failed>(outcome.result).reason.find("Input/output") != std::string::npos);
+  }
+}
+
+TEST_CASE("pass: kinds that are never replaced are blocked with their word") {
+  World world;
+  const auto [kind, word] =
+      GENERATE(table<NodeKind, std::string>({{NodeKind::directory, "directory: "}, {NodeKind::other, "device: "}}));
+  world.files.node(kPath, kind);
+  const Outcome outcome = world.forced();
+  REQUIRE(is<Refused>(outcome));
+  CHECK(std::get<Refused>(outcome.result).reason.substr(0, word.size()) == word);
+  CHECK(world.writes() == 0);
+}
+
+TEST_CASE("pass: a missing directory, by every kind of policy") {
+  World world;
+  world.guarded.policy.path = "/none/resolv.conf";
+  SECTION("alone") {}
+  SECTION("with link_to, whose target is good") {
+    world.guarded.policy.link_to = "/run/r";
+    world.files.file("/run/r", theirs("192.0.2.1"));
+  }
+  SECTION("with link = file") { world.guarded.policy.link = LinkMode::file; }
+  const Outcome outcome = world.pass();
+  REQUIRE(is<Refused>(outcome));
+  CHECK(std::get<Refused>(outcome.result).reason.substr(0, 9) == "missing: ");
+  CHECK(world.writes() == 0);
+}
+
+TEST_CASE("pass: another guard's target is left alone, whether it holds or not") {
+  World world;
+  world.options.taken = [](const Seen& seen) { return seen.chain.complete ? std::string("same-file: of x") : ""; };
+  world.files.file(kPath, GENERATE(std::string("nameserver 192.0.2.1\n"), restored("192.0.2.1")));
+  const Outcome outcome = world.pass();
+  REQUIRE(is<Refused>(outcome));
+  CHECK(std::get<Refused>(outcome.result).reason == "same-file: of x");
+  CHECK(world.writes() == 0);
+}
+
+TEST_CASE("pass: mode alone is one restore and no content") {
+  World world;
+  world.files.file(kPath, restored("192.0.2.1"), 0600);
+  const Outcome outcome = world.pass();
+  CHECK(is<Restored>(outcome));
+  CHECK(world.files.nodes[kPath].mode == 0644);
+  CHECK(world.guarded.memory.written.empty());  // the bytes are still the writer's
+  CHECK(events_of(outcome, Event::Kind::restore)[0]->violations == Violations{Violation::mode});
+}
+
+TEST_CASE("pass: an upstream file that is being written counts as it was") {
+  World world;
+  world.guarded.policy.upstream = {"/run/up"};
+  world.files.file("/run/up", theirs("192.0.2.1"));
+  world.files.file(kPath, "");
+  CHECK(is<Restored>(world.pass()));
+  CHECK(world.bytes() == restored("192.0.2.1"));
+  world.files.file("/run/up", "");
+  world.files.open_for_writing.insert("/run/up");
+  CHECK(is<Unchanged>(world.pass()));
+  CHECK(world.bytes() == restored("192.0.2.1"));
+  world.files.file("/run/up", theirs("192.0.2.2"));
+  world.files.open_for_writing.clear();
+  CHECK(is<Restored>(world.pass()));
+  CHECK(world.bytes() == restored("192.0.2.2"));
+  CHECK_FALSE(world.guarded.other_chains.empty());
+}
+
+TEST_CASE("look_and_decide writes nothing") {
+  World world;
+  world.files.file(kPath, theirs("192.0.2.1"));
+  const Decision decision = look_and_decide(world.guarded, world.files, world.options);
+  CHECK(decision.kind == Decision::Kind::rewrite);
+  CHECK(decision.bytes == restored("192.0.2.1"));
+  CHECK(world.writes() == 0);
+}
+
+}  // namespace
+}  // namespace rg::test
