@@ -41,6 +41,7 @@ program() {
   [ -n "${s:-}" ] || { echo "test/program/run said no result"; return 1; }
   count "$p" "$f" "$s"
   while read -r line; do note "$line"; done < <(grep -E '^(skip|FAIL) ' <<<"$log")
+  awk '/^FAIL /{print "---"; failed=1} /^(ok|skip) /{failed=0} failed' <<<"$log"  # last, where test/run shows it
   return $rc
 }
 
