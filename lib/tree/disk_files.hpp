@@ -33,7 +33,8 @@ class DiskFiles final : public Files {
   struct Folder {
     SharedDescriptor directory;
     unsigned sync = 0;   ///< flags of sync_file_range(2) that a new file's data needs before it is visible
-    bool plain = false;  ///< files made in it get the mode that was asked for, and us as owner
+    std::uint32_t mode = kNone;  ///< a file made in it with this mode gets just that, and us as owner (umask, ACLs, BSD groups)
+    static constexpr std::uint32_t kNone = ~0U;
   };
   Folder folder_;
   SharedDescriptor root_;

@@ -329,13 +329,16 @@ Result<FileDescriptor> DiskFiles::make_temporary(const Replacement& wanted, cons
   if (auto set = set_label(fd.get(), wanted); !set) return set.error();
   const bool known = folder_.directory == wanted.place.directory;
   const bool owner_is_us = wanted.judged == nullptr || is_us(wanted.judged->info);
-  if (!known || !folder_.plain || !owner_is_us) {
+  if (!known || folder_.mode != wanted.mode || !owner_is_us) {
     struct stat made {};
     if (::fstat(fd.get(), &made) != 0) return failed("stat", wanted.place);
-    folder_ = {wanted.place.directory, sync_needed(fd.get()), is_us(made) && (made.st_mode & 07777U) == wanted.mode};
+    const bool as_asked = is_us(made) && (made.st_mode & 07777U) == wanted.mode;
+    folder_ = {wanted.place.directory, sync_needed(fd.get()), as_asked ? wanted.mode : Folder::kNone};
     if (auto set = set_owner_and_mode(fd.get(), wanted, made); !set) return set.error();
   }
-  if (wanted.judged != nullptr && wanted.judged->file) copy_attributes(wanted.judged->file->get(), fd.get());
+  if (wanted.judged != nullptr && wanted.judged->file && copy_attributes(wanted.judged->file->get(), fd.get())) {
+    if (::fchmod(fd.get(), wanted.mode) != 0) return failed("chmod", wanted.place);
+  }
   if (wanted.judged != nullptr) keep_time_apart(fd.get(), *wanted.judged, before);
   if (folder_.sync != 0 && ::sync_file_range(fd.get(), 0, 0, folder_.sync) != 0) ::fdatasync(fd.get());
   return fd;

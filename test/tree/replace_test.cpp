@@ -291,6 +291,33 @@ TEST_CASE("replace: the mode is exact, whatever the umask and the ACLs say") {
   CHECK((root.info(kGuarded).st_mode & 07777U) == 0640);
 }
 
+TEST_CASE("replace: the mode and the owner are exact for one file after another in a held directory") {
+  const TempRoot root;
+  root.write(kGuarded, "theirs");
+  const auto files = root.files();
+  const Umask umask(GENERATE(0022, 0077));
+  const bool give_away = GENERATE(false, true);
+  Seen seen = files->observe(kGuarded);
+  int n = 0;
+  for (const mode_t mode : {0644, 0664, 0600, 0666, 0644, 0755}) {
+    const bool owned = give_away && n % 2 == 0 && ::chown((root / kGuarded).c_str(), 101, 102) == 0;
+    seen = files->look_again(kGuarded, seen);
+    const std::string content = "ours " + std::to_string(++n);
+    Replacement wanted = replacing(seen, content);
+    wanted.mode = mode;
+    REQUIRE(files->replace(wanted).has_value());
+    CHECK((root.info(kGuarded).st_mode & 07777U) == mode);
+    if (owned) CHECK(root.info(kGuarded).st_uid == 101);
+    if (owned) CHECK(root.info(kGuarded).st_gid == 102);
+  }
+  // Made anew by us, then another's: the owner isn't remembered from one to the other.
+  ::unlink((root / kGuarded).c_str());
+  seen = files->look_again(kGuarded, seen);
+  REQUIRE(files->replace(replacing(seen, "made")).has_value());
+  CHECK((root.info(kGuarded).st_mode & 07777U) == 0644);
+  CHECK(root.info(kGuarded).st_uid == ::geteuid());
+}
+
 // system.posix_acl_access, linux/posix_acl_xattr.h: version 2, then tag, permissions, id. A mask entry is what stat(2)
 // shows as the permissions of the group.
 TEST_CASE("replace: an ACL is kept and the mode is exact all the same") {
