@@ -210,6 +210,14 @@ TEST_CASE("pass: an unfinished content waits, and isn't learned") {
     CHECK(world.bytes() == kOurs + theirs("192.0.2.2") + theirs("192.0.2.3"));
     CHECK(world.last_good() == Texts{"192.0.2.2", "192.0.2.3"});
   }
+  SECTION("an event says that it is finished, and yet it comes out open: judged at once, but never last good") {
+    world.files.file(kPath, theirs("192.0.2.2"));
+    world.files.open_for_writing.insert(kPath);
+    world.options.sure = true;
+    CHECK(is<Restored>(world.pass()));
+    CHECK(world.last_good() == Texts{"192.0.2.1"});
+    CHECK_FALSE(world.guarded.memory.document->finished);
+  }
   SECTION("an open file that already holds is learned when it is closed") {
     world.files.file(kPath, restored("192.0.2.2"));
     world.files.open_for_writing.insert(kPath);
@@ -371,7 +379,7 @@ TEST_CASE("pass: an upstream file that is being written counts as it was") {
   world.files.file(kPath, "");
   CHECK(is<Restored>(world.pass()));
   CHECK(world.bytes() == restored("192.0.2.1"));
-  world.files.file("/run/up", "");
+  world.files.file("/run/up", theirs("192.0.2.9"));
   world.files.open_for_writing.insert("/run/up");
   CHECK(is<Unchanged>(world.pass()));
   CHECK(world.bytes() == restored("192.0.2.1"));

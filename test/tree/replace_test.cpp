@@ -371,20 +371,23 @@ TEST_CASE("replace: owner, group and user attributes are the replaced file's") {
   }
 }
 
-// Go looks at the time of modification and nothing else.
+// Go looks at the time of modification and nothing else. By quick looks: a stat of the directory in between would make
+// Linux 6.13 and later give fine-grained stamps, which differ by themselves.
 TEST_CASE("replace: the time of modification is never the replaced one's") {
   const TempRoot root;
-  root.directory("/etc");
+  root.write(kGuarded, "theirs");
   const auto files = root.files();
+  Seen judged = files->observe(kGuarded);
+  int equal = 0;
   for (int i = 0; i < 300; ++i) {
     root.rename_in(kGuarded, "theirs");
-    const Seen judged = files->observe(kGuarded);
+    judged = files->look_again(kGuarded, judged);
     REQUIRE(files->replace(replacing(judged, "ours")).has_value());
     const struct stat after = root.info(kGuarded);
     const timespec &was = judged.info.st_mtim, &is = after.st_mtim;
-    if (was.tv_sec == is.tv_sec && was.tv_nsec == is.tv_nsec) FAIL("equal in round " + std::to_string(i));
+    equal += was.tv_sec == is.tv_sec && was.tv_nsec == is.tv_nsec ? 1 : 0;
   }
-  SUCCEED();
+  CHECK(equal == 0);
 }
 
 }  // namespace
