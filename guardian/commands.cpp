@@ -1,7 +1,9 @@
 #include "guardian/commands.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <chrono>
 #include <cstdio>
@@ -214,10 +216,24 @@ int release_command(const Options& options) {
   return found ? status : 3;
 }
 
+// Waits for a guardian that isn't there yet, too, or that is being restarted: a unit that waits may start before it.
+static std::optional<Status> wait_for_status(const std::string& runtime_dir, std::chrono::milliseconds limit) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + limit;
+  const bool for_ever = limit.count() == 0;
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+    const auto within = for_ever ? 0 : std::max<std::int64_t>(1, left.count());
+    auto status = status_in(ask(runtime_dir, {{"command", "wait-holds"}, {"within_ms", within}}));
+    if (status || (!for_ever && Clock::now() >= end)) return status;
+    (void)::poll(nullptr, 0, 50);
+  }
+}
+
 int status_command(const Options& options) {
-  json::object request{{"command", options.wait_holds ? "wait-holds" : "status"}};
-  if (options.wait_holds) request["within_ms"] = options.wait_holds->count();
-  const auto status = status_in(ask(runtime_of(options), request));
+  const std::string runtime = runtime_of(options);
+  const auto status =
+      options.wait_holds ? wait_for_status(runtime, *options.wait_holds) : status_in(ask(runtime, {{"command", "status"}}));
   if (!status) {
     say("no guardian answers");
     return kNotAnswered;

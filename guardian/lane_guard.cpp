@@ -7,7 +7,8 @@ namespace rg {
 void LaneGuard::note(const Change& change, Time now) {
   due = true;
   last_change = now;
-  if (change.how != How::unknown) how = change.how;
+  // The replaced inode's own events (its link count) come after the rename that tells how: they add nothing to it.
+  if (change.how != How::unknown && (change.kind != Change::Kind::touched || how == How::unknown)) how = change.how;
   if (change.kind != Change::Kind::touched) sure = change.kind == Change::Kind::finished;
   switch (change.kind) {
     case Change::Kind::finished:

@@ -167,6 +167,7 @@ void Lane::settle_outcome(LaneGuard& guard, Outcome& outcome, Time begun) {
     guard.status.last_restore_us = event.took_us;
   }
   note_failure(guard, verdict.state, verdict.reason, report);
+  guard.how = How::unknown;
   const State before = guard.status.state;
   const bool changed = guard.set_state(verdict.state, verdict.reason, wall);
   if (is_worth_an_event(before, verdict.state)) {

@@ -11,6 +11,7 @@ namespace rg {
 namespace {
 
 constexpr int kTurns = 8;  // a bound on the work of one wake-up; more events are on their way where it isn't enough
+constexpr int kAttributeTurns = 3;
 
 std::optional<std::string> content_of(const Seen& seen) {
   return seen.kind == NodeKind::file ? std::optional(seen.bytes) : std::nullopt;
@@ -181,6 +182,10 @@ class Pass {
   // What is learned and noted comes after the file is right again, never before.
   bool write() {
     const Decision& decision = outcome_.decision;
+    // Some file systems (vfat, CIFS, FUSE) say yes to chmod(2) and keep what they have: going on would never end.
+    if (decision.only_attributes && ++attribute_writes_ > kAttributeTurns) {
+      return end(Failed{"its mode or label was set and reads back as before: the file system doesn't keep it"});
+    }
     const Replacement wanted = replacement_for(guarded_, decision);
     if (options_.was_refused && writes_ == 0) {
       if (std::string still = files_.standing_refusal(wanted.place); !still.empty()) {
@@ -194,13 +199,13 @@ class Pass {
       if (reason.empty()) return refused(Failed{swap.error().text()});
       return refused(Refused{std::move(reason)});
     }
+    if (swap->open) finished_ = false;
+    learn();
+    note_content();
     if (writes_ == 0) {
       restore_ = new_event(Event::Kind::restore);
       restore_.before = content_of(guarded_.seen);
     }
-    if (swap->open) finished_ = false;
-    learn();
-    note_content();
     took(*swap);
     return false;
   }
@@ -256,6 +261,7 @@ class Pass {
   Event restore_;
   std::chrono::steady_clock::time_point begun_;
   int writes_ = 0;
+  int attribute_writes_ = 0;
   bool fresh_ = false;  // the content differs from what the last look found
   bool ours_ = false;   // it is what we wrote last
   bool open_ = false;   // a writer has it open
