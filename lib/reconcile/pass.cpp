@@ -199,13 +199,13 @@ class Pass {
       if (reason.empty()) return refused(Failed{swap.error().text()});
       return refused(Refused{std::move(reason)});
     }
+    if (swap->open) finished_ = false;
+    learn();
+    note_content();
     if (writes_ == 0) {
       restore_ = new_event(Event::Kind::restore);
       restore_.before = content_of(guarded_.seen);
     }
-    if (swap->open) finished_ = false;
-    learn();
-    note_content();
     took(*swap);
     return false;
   }
