@@ -101,7 +101,8 @@ void print_change(const Policy& policy, const Decision& decision, const Seen& se
   for (const Violation violation : decision.violations) {
     if (violation == Violation::mode) fmt::print("# {}: mode {:04o} -> {:04o}\n", policy.path, mode, policy.mode);
     if (violation == Violation::label) fmt::print("# {}: label {} -> {}\n", policy.path, seen.label, decision.label);
-    if (violation == Violation::link && decision.make_link) fmt::print("# {}: becomes a link to {}\n", policy.path, decision.bytes);
+    if (violation == Violation::link && decision.make_link)
+      fmt::print("# {}: becomes a link to {}\n", policy.path, decision.bytes);
     if (violation == Violation::link && !decision.make_link) fmt::print("# {}: the link becomes a file\n", policy.path);
   }
   if (decision.make_link) return;
@@ -232,8 +233,8 @@ static std::optional<Status> wait_for_status(const std::string& runtime_dir, std
 
 int status_command(const Options& options) {
   const std::string runtime = runtime_of(options);
-  const auto status =
-      options.wait_holds ? wait_for_status(runtime, *options.wait_holds) : status_in(ask(runtime, {{"command", "status"}}));
+  const auto status = options.wait_holds ? wait_for_status(runtime, *options.wait_holds)
+                                         : status_in(ask(runtime, {{"command", "status"}}));
   if (!status) {
     say("no guardian answers");
     return kNotAnswered;

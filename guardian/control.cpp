@@ -115,7 +115,8 @@ std::optional<boost::json::object> ask(const std::string& runtime_dir, const boo
   std::strncpy(to.sun_path, address.path.c_str(), sizeof to.sun_path - 1);
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) return std::nullopt;
   const std::string line = boost::json::serialize(request) + "\n";
-  if (::send(fd.get(), line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size())) return std::nullopt;
+  if (::send(fd.get(), line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size()))
+    return std::nullopt;
   std::string answer;
   std::array<char, 8192> block{};
   for (;;) {

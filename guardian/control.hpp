@@ -35,6 +35,7 @@ class ControlServer {
 };
 
 /// Asks the running guardian and waits for its answer; nullopt: none answers. Blocks.
-[[nodiscard]] std::optional<boost::json::object> ask(const std::string& runtime_dir, const boost::json::object& request);
+[[nodiscard]] std::optional<boost::json::object> ask(const std::string& runtime_dir,
+                                                     const boost::json::object& request);
 
 }  // namespace rg

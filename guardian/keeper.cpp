@@ -71,9 +71,8 @@ void Keeper::run() {
     if (due.empty() && end_) return;
     if (due.empty()) {
       done_.notify_all();
-      const auto earliest = std::min_element(jobs_.begin(), jobs_.end(), [](const auto& a, const auto& b) {
-        return a.second.due < b.second.due;
-      });
+      const auto earliest = std::min_element(jobs_.begin(), jobs_.end(),
+                                             [](const auto& a, const auto& b) { return a.second.due < b.second.due; });
       wakes_ = earliest == jobs_.end() ? Time::max() : earliest->second.due;
       if (earliest == jobs_.end()) wake_.wait(lock);
       if (earliest != jobs_.end()) wake_.wait_until(lock, Time(wakes_));

@@ -12,7 +12,8 @@
 
 namespace rg {
 
-/// Puts the calling thread behind the others of the process by so many nice steps: a restore must not wait for a log line.
+/// Puts the calling thread behind the others of the process by so many nice steps: a restore must not wait for a log
+/// line.
 void run_behind(int steps);
 
 class Keeper {

@@ -14,7 +14,8 @@ namespace rg {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::seconds kSlowLook{30};    // for what gives no event: chattr(1), overlay layers, network file systems
+constexpr std::chrono::seconds kSlowLook{
+    30};  // for what gives no event: chattr(1), overlay layers, network file systems
 constexpr std::chrono::seconds kDegradedLook{1};  // where a watch can't be had
 
 void block_signals() {
@@ -35,7 +36,8 @@ Result<std::unique_ptr<Lane>> Lane::create(Setup setup) {
   FileDescriptor poll(::epoll_create1(EPOLL_CLOEXEC));
   std::unique_ptr<Lane> lane(new Lane(std::move(setup), std::move(*watcher), std::move(wake), std::move(mounts)));
   lane->poll_ = std::move(poll);
-  if (!lane->poll_ || !lane->listen(lane->watcher_.descriptor(), EPOLLIN) || !lane->listen(lane->wake_.get(), EPOLLIN)) {
+  if (!lane->poll_ || !lane->listen(lane->watcher_.descriptor(), EPOLLIN) ||
+      !lane->listen(lane->wake_.get(), EPOLLIN)) {
     return errno_error("epoll");
   }
   // Mounts and unmounts are an exceptional condition of mountinfo, proc(5); an edge, so that nothing has to be read.
@@ -84,7 +86,8 @@ void Lane::pause(const std::string& path, std::optional<WallTime> until) {
     if (guard == nullptr) return;
     guard->status.paused_until = until;
     guard->pause_ends.reset();
-    if (until && *until != WallTime::max()) guard->pause_ends = Clock::now() + (*until - std::chrono::system_clock::now());
+    if (until && *until != WallTime::max())
+      guard->pause_ends = Clock::now() + (*until - std::chrono::system_clock::now());
     guard->due = guard->structure = guard->must_report = true;
   });
 }
@@ -140,7 +143,8 @@ void Lane::wait_for_something() {
   if (work_left) wait = std::min(wait, budget_.wait(Clock::now()));
   std::array<epoll_event, 3> events{};
   const auto timeout = std::chrono::ceil<milliseconds>(wait).count();
-  const int ready = ::epoll_wait(poll_.get(), events.data(), static_cast<int>(events.size()), static_cast<int>(timeout));
+  const int ready =
+      ::epoll_wait(poll_.get(), events.data(), static_cast<int>(events.size()), static_cast<int>(timeout));
   bool mounts_changed = false;
   for (int i = 0; i < ready; ++i) {
     const int fd = events.at(static_cast<std::size_t>(i)).data.fd;
@@ -213,7 +217,12 @@ void Lane::adopt_now(Policy policy, std::uint64_t generation, std::size_t order,
   guard->last_change = Clock::now();
   guard->due = guard->structure = guard->must_report = true;
   if (paused_until) guard->status.paused_until = paused_until;
-  if (is_new) take_in_leftover(guard->guarded, *setup_.files, options_for(*guard));
+  if (is_new) {
+    const Memory before = guard->guarded.memory;
+    take_in_leftover(guard->guarded, *setup_.files, options_for(*guard));
+    const std::string& path = guard->guarded.policy.path;
+    if (!(guard->guarded.memory == before)) (void)setup_.state.save_memory(path, guard->guarded.memory);
+  }
   if (!report.warning.empty()) {
     report.status = guard->status;
     setup_.report(std::move(report));

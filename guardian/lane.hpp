@@ -26,10 +26,10 @@ namespace rg {
 struct Report {
   std::uint64_t generation = 0;
   GuardStatus status;
-  bool verified = false;     ///< read back from disk and judged to hold, in this pass
-  bool observed = false;     ///< a pass came to an end, whatever it said
+  bool verified = false;  ///< read back from disk and judged to hold, in this pass
+  bool observed = false;  ///< a pass came to an end, whatever it said
   std::vector<Event> events;
-  std::string warning;       ///< for the log: a damaged state file, a watch that can't be had
+  std::string warning;  ///< for the log: a damaged state file, a watch that can't be had
 };
 
 class Lane {

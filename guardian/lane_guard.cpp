@@ -77,9 +77,12 @@ void LaneGuard::describe(const Decision& decision) {
 
 std::string fight_key(const Decision& decision) {
   std::string key;
-  for (const Violation violation : decision.violations) key.push_back(static_cast<char>('a' + static_cast<int>(violation)));
+  for (const Violation violation : decision.violations)
+    key.push_back(static_cast<char>('a' + static_cast<int>(violation)));
   for (const Nameserver& server : decision.content.learned.nameservers) {
-    key.append(1, server.is_ipv6() ? '6' : '4').append(server.bytes().begin(), server.bytes().end()).append(server.zone());
+    key.append(1, server.is_ipv6() ? '6' : '4')
+        .append(server.bytes().begin(), server.bytes().end())
+        .append(server.zone());
   }
   for (const auto* words : {&decision.content.learned.search, &decision.content.learned.options}) {
     key.push_back('|');

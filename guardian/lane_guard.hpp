@@ -15,7 +15,9 @@ namespace rg {
 
 struct LaneGuard {
   LaneGuard(GuardId id_, std::uint64_t seed)
-      : id(id_), pace(seed), blocked_off(milliseconds{250}, milliseconds{2000}, seed),
+      : id(id_),
+        pace(seed),
+        blocked_off(milliseconds{250}, milliseconds{2000}, seed),
         failed_off(milliseconds{100}, milliseconds{5000}, seed) {}
 
   // Whose it is.
@@ -26,10 +28,10 @@ struct LaneGuard {
 
   // Why it must look, since the last pass.
   bool due = true;
-  bool structure = true;     ///< walk afresh
+  bool structure = true;  ///< walk afresh
   bool must_report = true;
-  bool sure = false;         ///< the newest event of the final name says that a write is finished
-  bool forced = false;       ///< the settle time is over
+  bool sure = false;    ///< the newest event of the final name says that a write is finished
+  bool forced = false;  ///< the settle time is over
   How how = How::start;
   std::optional<Time> unfinished_since;
   bool skip_until_settled = false;  ///< a look found it unfinished, and no event has said otherwise

@@ -44,9 +44,11 @@ void let_go(Chain& chain) {
 
 bool is_worth_an_event(State before, State after) {
   const auto notable = [](State s) {
-    return s == State::blocked || s == State::contested || s == State::failed || s == State::paused || s == State::observing;
+    return s == State::blocked || s == State::contested || s == State::failed || s == State::paused ||
+           s == State::observing;
   };
-  return before != after && (notable(after) || (after == State::holds && (notable(before) || before == State::waiting)));
+  return before != after &&
+         (notable(after) || (after == State::holds && (notable(before) || before == State::waiting)));
 }
 
 }  // namespace
@@ -184,14 +186,15 @@ void Lane::settle_outcome(LaneGuard& guard, Outcome& outcome, Time begun) {
   keep_open(guard, outcome);
   if (restored) {
     const Place place = outcome.decision.at_name ? guard.guarded.seen.name() : guard.guarded.seen.target();
-    keeper_.later("durable " + guard.guarded.policy.path, kDurableQuiet, kDurableMost, [place] { make_durable(place); });
+    keeper_.later("durable " + guard.guarded.policy.path, kDurableQuiet, kDurableMost,
+                  [place] { make_durable(place); });
   }
   arm(guard);
   if (outcome.memory_changed) {
     const std::string& path = guard.guarded.policy.path;
-    keeper_.later("memory " + path, kMemoryQuiet, kMemoryMost, [state = setup_.state, path, memory = guard.guarded.memory] {
-      (void)state.save_memory(path, memory);
-    });
+    keeper_.later(
+        "memory " + path, kMemoryQuiet, kMemoryMost,
+        [state = setup_.state, path, memory = guard.guarded.memory] { (void)state.save_memory(path, memory); });
   }
   report.verified = outcome.holds();
   report.observed = !std::holds_alternative<Overtaken>(outcome.result);
@@ -225,7 +228,8 @@ void Lane::note_failure(LaneGuard& guard, State state, const std::string& reason
 // Re-arm, then look again: what happened before a watch was there gives no event.
 void Lane::arm(LaneGuard& guard) {
   Guarded& guarded = guard.guarded;
-  if (!same_chain(guard.armed, guarded.seen.chain) || !same_chains(guard.armed_others, guarded.other_chains)) {
+  if (watcher_.lost(guard.id) || !same_chain(guard.armed, guarded.seen.chain) ||
+      !same_chains(guard.armed_others, guarded.other_chains)) {
     const bool was_degraded = degraded_;
     degraded_ = !watcher_.watch(guard.id, guarded.seen.chain, guarded.other_chains);
     guard.armed = guarded.seen.chain;

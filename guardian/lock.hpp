@@ -14,8 +14,8 @@ namespace rg {
 class DirectoryLocks {
  public:
   explicit DirectoryLocks(SharedDescriptor root) : root_(std::move(root)) {}
-  /// Locks the directories of these guards, each once, and lets go of those that none of them lies in. A missing directory
-  /// is passed over: try again when it may have appeared. An Error with EWOULDBLOCK: another guardian has it.
+  /// Locks the directories of these guards, each once, and lets go of those that none of them lies in. A missing
+  /// directory is passed over: try again when it may have appeared. An Error with EWOULDBLOCK: another guardian has it.
   Result<void> take(const std::vector<Policy>& guards);
   /// True where every directory of the last take() is locked.
   [[nodiscard]] bool complete() const { return complete_; }

@@ -36,8 +36,8 @@ void Notify::send(const std::string& message) const {
   std::memcpy(to.sun_path, address_.data(), address_.size());
   if (address_.front() == '@') to.sun_path[0] = '\0';
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address_.size());
-  (void)::sendto(socket_.get(), message.data(), message.size(), MSG_NOSIGNAL,
-                 reinterpret_cast<const sockaddr*>(&to), length);
+  (void)::sendto(socket_.get(), message.data(), message.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&to),
+                 length);
 }
 
 void Notify::ready() { send("READY=1"); }

@@ -1,4 +1,5 @@
-// The configuration's files: watched by name along every link (a ConfigMap swaps one in the middle), taken when finished.
+// The configuration's files: watched by name along every link (a ConfigMap swaps one in the middle), taken when
+// finished.
 #include <unistd.h>
 
 #include <algorithm>
@@ -101,7 +102,8 @@ void Supervisor::take(LoadedSettings loaded) {
     return refresh();
   }
   for (const Policy& old : setup_.loaded.settings->guards) {
-    const bool kept = std::any_of(now.begin(), now.end(), [&](const Policy& policy) { return policy.path == old.path; });
+    const bool kept =
+        std::any_of(now.begin(), now.end(), [&](const Policy& policy) { return policy.path == old.path; });
     if (!kept) lane_->drop(old.path, old.on_exit == OnExit::restore);
   }
   status_.config_sha256 = loaded.sha256;

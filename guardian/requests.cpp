@@ -36,7 +36,9 @@ void Supervisor::handle(const json::object& request, const Answer& answer) {
     const auto limit = milliseconds_of(request, "within_ms");
     const bool for_ever = limit && limit->count() == 0;
     return wait_until([this] { return all_hold(); }, for_ever ? std::nullopt : limit,
-                      [this, answer] { answer({{"status", status_json(status_)}}); });
+                      [this, answer] {
+                        answer({{"status", status_json(status_)}});
+                      });
   }
   if (command == "pause") return set_pause(request, answer);
   if (command == "resume") return resume(request, answer);

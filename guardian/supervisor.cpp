@@ -56,7 +56,8 @@ int Supervisor::run() {
   control_ = std::move(*control);
   Lane::Setup lane{std::make_unique<DiskFiles>(*root, selinux_enabled()), state_,
                    [this](Report report) {
-                     boost::asio::post(io_, [this, report = std::move(report)]() mutable { on_report(std::move(report)); });
+                     boost::asio::post(io_,
+                                       [this, report = std::move(report)]() mutable { on_report(std::move(report)); });
                    },
                    [this] { boost::asio::post(io_, [this] { stopped(); }); }};
   auto made = Lane::create(std::move(lane));

@@ -69,7 +69,8 @@ class Supervisor {
   void reload_later(std::chrono::milliseconds wait);
   // requests.cpp
   void handle(const boost::json::object& request, const Answer& answer);
-  void wait_until(std::function<bool()> done, std::optional<std::chrono::milliseconds> limit, std::function<void()> finish);
+  void wait_until(std::function<bool()> done, std::optional<std::chrono::milliseconds> limit,
+                  std::function<void()> finish);
   void set_pause(const boost::json::object& request, const Answer& answer);
   void resume(const boost::json::object& request, const Answer& answer);
   void release(const boost::json::object& request, const Answer& answer);
@@ -81,8 +82,8 @@ class Supervisor {
   Setup setup_;
   boost::asio::io_context io_;
   boost::asio::signal_set signals_{io_};
-  boost::asio::steady_timer ready_timer_{io_}, watchdog_timer_{io_}, history_timer_{io_}, lock_timer_{io_}, stop_timer_{io_},
-      reload_timer_{io_};
+  boost::asio::steady_timer ready_timer_{io_}, watchdog_timer_{io_}, history_timer_{io_}, lock_timer_{io_},
+      stop_timer_{io_}, reload_timer_{io_};
   std::unique_ptr<boost::asio::posix::stream_descriptor> configuration_events_;
   std::optional<Watcher> configuration_watcher_;
   Notify notify_;
@@ -95,7 +96,7 @@ class Supervisor {
   std::unique_ptr<Lane> lane_;
   std::optional<Rollout> rollout_;
   Status status_;
-  std::vector<bool> looked_;         ///< per guard: it reported since the last `apply`
+  std::vector<bool> looked_;  ///< per guard: it reported since the last `apply`
   std::list<Waiter> waiters_;
   std::vector<Event> unwritten_;
   bool ready_said_ = false, stopping_ = false;

@@ -39,7 +39,8 @@ std::string refuse_node(const Node& node) {
       return "missing: a link on the way to it leads in a circle; remove that link";
     case Node::Kind::file:
       if (node.links != 0) return {};
-      return "unlinked: the file was renamed over where it comes from and nobody else reads this one; mount its directory, "
+      return "unlinked: the file was renamed over where it comes from and nobody else reads this one; mount its "
+             "directory, "
              "not the single file";
     default:
       return {};

@@ -1,5 +1,5 @@
-// The heart: what must change so that the policy holds. Pure. The same function finds the drift and judges what was read
-// back after a restore.
+// The heart: what must change so that the policy holds. Pure. The same function finds the drift and judges what was
+// read back after a restore.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ struct Node {
   Kind kind = Kind::absent;  ///< of the final target
   bool linked = false;       ///< the guarded name itself is a symbolic link
   std::string_view link_text;
-  std::string_view path;     ///< of the final target inside the root, without links; empty where there is none
-  std::string_view bytes;    ///< kind file
-  std::uint32_t mode = 0;    ///< permission bits
-  std::uint64_t links = 1;   ///< hard links; 0: the name is gone (a single-file mount whose source was renamed over)
+  std::string_view path;    ///< of the final target inside the root, without links; empty where there is none
+  std::string_view bytes;   ///< kind file
+  std::uint32_t mode = 0;   ///< permission bits
+  std::uint64_t links = 1;  ///< hard links; 0: the name is gone (a single-file mount whose source was renamed over)
   std::string_view label;
 };
 
 struct Circumstances {
-  std::optional<std::string_view> document;    ///< the last writer's bytes; nullopt: none
-  std::optional<std::string_view> link_target; ///< what the target of link_to holds; nullopt: it can't be read
+  std::optional<std::string_view> document;     ///< the last writer's bytes; nullopt: none
+  std::optional<std::string_view> link_target;  ///< what the target of link_to holds; nullopt: it can't be read
   const std::vector<Upstream>& upstream;
   const Memory& memory;
   bool selinux = false;
@@ -40,7 +40,7 @@ struct Decision {
   Kind kind = Kind::keep;
   std::vector<Violation> violations;
   Content content;
-  std::string refusal;           ///< kind refuse: begins with the word of CONTRACT section 4 and says what to do
+  std::string refusal;  ///< kind refuse: begins with the word of CONTRACT section 4 and says what to do
   // kind rewrite:
   bool at_name = false;          ///< the guarded name itself is replaced, not the target of its link
   bool make_link = false;        ///< by a link to policy.link_to

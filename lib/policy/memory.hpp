@@ -25,13 +25,13 @@ struct Lists {
 struct Document {
   enum class Kind { absent, file, link };
   Kind kind = Kind::absent;
-  std::string link_target;     ///< kind link: the text of the link
-  std::string bytes;           ///< the content, read through the link if there is one
-  std::uint32_t mode = 0644;   ///< permission bits
+  std::string link_target;    ///< kind link: the text of the link
+  std::string bytes;          ///< the content, read through the link if there is one
+  std::uint32_t mode = 0644;  ///< permission bits
   std::uint32_t uid = 0, gid = 0;
-  std::string label;           ///< security.selinux, empty if none
-  bool finished = true;        ///< false: its writer had it open; the lists aren't good for later
-  bool removed = false;        ///< its writer removed it since: its lists are gone, what was there can be given back
+  std::string label;     ///< security.selinux, empty if none
+  bool finished = true;  ///< false: its writer had it open; the lists aren't good for later
+  bool removed = false;  ///< its writer removed it since: its lists are gone, what was there can be given back
   friend bool operator==(const Document&, const Document&) = default;
 };
 
@@ -47,11 +47,11 @@ struct LastGood {
 struct Memory {
   std::optional<Document> document;  ///< of the last writer
   std::string written;               ///< SHA-256 (hex) of the bytes we wrote last; empty: none
-  std::string intended;              ///< SHA-256 of bytes that were about to be written when this was stored; empty: none
+  std::string intended;  ///< SHA-256 of bytes that were about to be written when this was stored; empty: none
   LastGood<Nameserver> nameservers;
   LastGood<std::string> search, options;
-  std::string machine_id;            ///< of the machine that learned the lists; empty: it had none
-  std::string held_label;            ///< security.selinux when the file last held
+  std::string machine_id;  ///< of the machine that learned the lists; empty: it had none
+  std::string held_label;  ///< security.selinux when the file last held
   friend bool operator==(const Memory&, const Memory&) = default;
 };
 

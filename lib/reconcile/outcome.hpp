@@ -48,8 +48,8 @@ struct Interrupted {
 
 struct Outcome {
   std::variant<Unchanged, Restored, Held, Overtaken, Refused, Failed, Interrupted> result = Overtaken{};
-  Decision decision;              ///< the last one
-  std::vector<Event> events;      ///< what the history gets; `generation` is not filled in
+  Decision decision;          ///< the last one
+  std::vector<Event> events;  ///< what the history gets; `generation` is not filled in
   bool memory_changed = false;
   std::vector<SharedDescriptor> still_open;  ///< came out of exchanges, their writers have them open
 

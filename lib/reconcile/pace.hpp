@@ -25,7 +25,7 @@ class Pace {
  private:
   struct Round {
     std::string key;
-    Time first, last;         // drift seen
+    Time first, last;  // drift seen
     Time not_before;
     milliseconds delay{0};
   };

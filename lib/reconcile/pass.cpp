@@ -21,7 +21,8 @@ std::optional<std::string> content_of(const Seen& seen) {
 
 class Pass {
  public:
-  Pass(Guarded& guarded, Files& files, const PassOptions& options) : guarded_(guarded), files_(files), options_(options) {}
+  Pass(Guarded& guarded, Files& files, const PassOptions& options)
+      : guarded_(guarded), files_(files), options_(options) {}
 
   Outcome run() {
     begun_ = std::chrono::steady_clock::now();
@@ -63,8 +64,8 @@ class Pass {
 
   void judge() {
     const Surroundings around = look_around(guarded_, files_, ours_);
-    const Circumstances now{around.document,   around.link_target, around.upstream,
-                            guarded_.memory,   files_.selinux(),   options_.interface_exists};
+    const Circumstances now{around.document, around.link_target, around.upstream,
+                            guarded_.memory, files_.selinux(),   options_.interface_exists};
     outcome_.decision = decide(guarded_.policy, as_node(guarded_.seen), now);
   }
 
@@ -262,9 +263,9 @@ class Pass {
   std::chrono::steady_clock::time_point begun_;
   int writes_ = 0;
   int attribute_writes_ = 0;
-  bool fresh_ = false;  // the content differs from what the last look found
-  bool ours_ = false;   // it is what we wrote last
-  bool open_ = false;   // a writer has it open
+  bool fresh_ = false;      // the content differs from what the last look found
+  bool ours_ = false;       // it is what we wrote last
+  bool open_ = false;       // a writer has it open
   bool finished_ = true;    // no writer is in the middle of it
   bool learnable_ = false;  // it is a writer's, and new or unfinished when it was learned
 };

@@ -19,17 +19,17 @@ struct Guarded {
   Seen seen;                           ///< the last look
   std::optional<std::string> known;    ///< the content that the last look found; nullopt: none, or not looked yet
   bool looked = false;
-  bool was_there = false;              ///< the last look found a file
-  std::vector<Chain> other_chains;     ///< of upstream files and of link_to's target: to be watched too
-  std::optional<std::string> would_restore;  ///< what an observing guard recorded last
+  bool was_there = false;                             ///< the last look found a file
+  std::vector<Chain> other_chains;                    ///< of upstream files and of link_to's target: to be watched too
+  std::optional<std::string> would_restore;           ///< what an observing guard recorded last
   std::map<std::string, std::string> upstream_bytes;  ///< as last read when nobody had them open for writing
 };
 
 struct PassOptions {
-  bool quick = false;     ///< only the final name had an event and its directory is held
-  bool finished = true;   ///< no event says that a writer is in the middle of his work
-  bool sure = false;      ///< an event since the last pass says that its writer is through: judged at once
-  bool force = false;     ///< `settle` is over: judge it as it stands
+  bool quick = false;        ///< only the final name had an event and its directory is held
+  bool finished = true;      ///< no event says that a writer is in the middle of his work
+  bool sure = false;         ///< an event since the last pass says that its writer is through: judged at once
+  bool force = false;        ///< `settle` is over: judge it as it stands
   bool was_refused = false;  ///< the last attempt was: look for what still refuses before trying
   How how = How::unknown;
   std::function<WallTime()> clock;

@@ -8,11 +8,12 @@
 namespace rg {
 namespace {
 
-// Whether a restore of `bytes` gives exactly what stands in the guarded file: then it is the document that ours came from.
+// Whether a restore of `bytes` gives exactly what stands in the guarded file: then it is the document that ours came
+// from.
 bool restoring_gives_what_stands(Guarded& guarded, Files& files, const PassOptions& options, const std::string& bytes) {
   const Surroundings around = look_around(guarded, files, false);
-  const Content content = judge_content(
-      {guarded.policy, bytes, bytes, around.upstream, guarded.memory, options.interface_exists});
+  const Content content =
+      judge_content({guarded.policy, bytes, bytes, around.upstream, guarded.memory, options.interface_exists});
   return !content.violations.empty() && content.wanted == guarded.seen.bytes;
 }
 
@@ -35,7 +36,8 @@ void take_in(Guarded& guarded, Files& files, const PassOptions& options, const P
     guarded.memory.written = sha256_hex(guarded.seen.bytes);
     guarded.written = guarded.seen.bytes;
   }
-  const bool replaced_link = left->kind == NodeKind::link && !guarded.seen.linked() && left->text != guarded.policy.link_to;
+  const bool replaced_link =
+      left->kind == NodeKind::link && !guarded.seen.linked() && left->text != guarded.policy.link_to;
   if (replaced_link && is_ours(guarded, true)) guarded.memory.document = document_of(*left);
   files.discard_leftover(place);
 }

@@ -6,7 +6,8 @@
 
 namespace rg {
 
-/// The reason of the state `contested`: by whom, and the writer's own setting that ends it. `writer` as apparent_writer().
+/// The reason of the state `contested`: by whom, and the writer's own setting that ends it. `writer` as
+/// apparent_writer().
 [[nodiscard]] std::string contested_reason(std::string_view writer);
 
 }  // namespace rg

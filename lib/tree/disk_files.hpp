@@ -32,8 +32,9 @@ class DiskFiles final : public Files {
   /// What is known of the directory that was written in last: while it is held, its number can't be another's.
   struct Folder {
     SharedDescriptor directory;
-    unsigned sync = 0;   ///< flags of sync_file_range(2) that a new file's data needs before it is visible
-    std::uint32_t mode = kNone;  ///< a file made in it with this mode gets just that, and us as owner (umask, ACLs, BSD groups)
+    unsigned sync = 0;  ///< flags of sync_file_range(2) that a new file's data needs before it is visible
+    std::uint32_t mode =
+        kNone;  ///< a file made in it with this mode gets just that, and us as owner (umask, ACLs, BSD groups)
     static constexpr std::uint32_t kNone = ~0U;
   };
   Folder folder_;

@@ -57,9 +57,9 @@ struct Swap {
   };
   Way way = Way::exchanged;
   Out out = Out::as_judged;
-  std::string bytes;       ///< out newer
-  struct stat info {};     ///< out newer: of that file
-  SharedDescriptor open;   ///< what came out, where its writer still has it open
+  std::string bytes;      ///< out newer
+  struct stat info {};    ///< out newer: of that file
+  SharedDescriptor open;  ///< what came out, where its writer still has it open
 };
 
 /// A node under the temporary name.
@@ -84,7 +84,8 @@ class Files {
   virtual WriterOpen writer_open(const Seen& seen) = 0;
   /// The only writer. An Error's code tells why nothing was changed.
   virtual Result<Swap> replace(const Replacement& wanted) = 0;
-  /// Why the kernel refused: one of immutable, read-only, permission, ... and what to do. Empty: not a refusal (an I/O error).
+  /// Why the kernel refused: one of immutable, read-only, permission, ... and what to do. Empty: not a refusal (an I/O
+  /// error).
   virtual std::string refusal(const Place& place, const Error& error) = 0;
   /// What still refuses a write, told without trying: immutable and append-only files. Empty: nothing known.
   virtual std::string standing_refusal(const Place& place) = 0;

@@ -29,8 +29,9 @@ void fail(Seen& seen, int error) {
 bool overtaken(const Seen& seen) {
   struct stat now {};
   const Place& place = seen.target();
-  return seen.info.st_nlink == 0 && (::fstatat(place.directory->get(), place.name.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0 ||
-                                     now.st_ino != seen.info.st_ino || now.st_nlink != 0);
+  return seen.info.st_nlink == 0 &&
+         (::fstatat(place.directory->get(), place.name.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0 ||
+          now.st_ino != seen.info.st_ino || now.st_nlink != 0);
 }
 
 // Reads an open regular file into `seen`.
@@ -89,7 +90,8 @@ Seen DiskFiles::look_again(const std::string& path, const Seen& before) {
   if (!before.chain.complete || before.linked()) return observe(path);
   const Place& place = before.target();
   struct stat info {};
-  if (::fstatat(place.directory->get(), place.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode)) {
+  if (::fstatat(place.directory->get(), place.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 ||
+      !S_ISREG(info.st_mode)) {
     return observe(path);  // a FIFO or a device isn't to be opened
   }
   constexpr int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;

@@ -13,7 +13,8 @@ namespace {
 bool has_attribute(int dir, const char* name, unsigned long long attribute) {
   struct ::statx info {};
   const int flags = AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH;
-  return ::syscall(SYS_statx, dir, name, flags, STATX_BASIC_STATS, &info) == 0 && (info.stx_attributes & attribute) != 0;
+  return ::syscall(SYS_statx, dir, name, flags, STATX_BASIC_STATS, &info) == 0 &&
+         (info.stx_attributes & attribute) != 0;
 }
 
 bool read_only_here(int dir, const char* name) {
@@ -27,8 +28,10 @@ bool read_only_here(int dir, const char* name) {
 std::string DiskFiles::standing_refusal(const Place& place) {
   const int dir = place.directory->get();
   const char* name = place.name.c_str();
-  if (has_attribute(dir, name, STATX_ATTR_IMMUTABLE)) return "immutable: chattr -i " + place.name + " lets it be written";
-  if (has_attribute(dir, name, STATX_ATTR_APPEND)) return "immutable: append-only, chattr -a " + place.name + " lets it be written";
+  if (has_attribute(dir, name, STATX_ATTR_IMMUTABLE))
+    return "immutable: chattr -i " + place.name + " lets it be written";
+  if (has_attribute(dir, name, STATX_ATTR_APPEND))
+    return "immutable: append-only, chattr -a " + place.name + " lets it be written";
   if (has_attribute(dir, "", STATX_ATTR_IMMUTABLE)) return "immutable: its directory is, chattr -i lets it be written";
   return {};
 }
@@ -38,12 +41,14 @@ std::string DiskFiles::refusal(const Place& place, const Error& error) {
   const int dir = place.directory->get();
   const char* name = place.name.c_str();
   if (error.code == EROFS || read_only_here(dir, name) || read_only_here(dir, ".")) {
-    return "read-only: the file system or mount is; mount its directory read-write (a unit needs it in ReadWritePaths=)";
+    return "read-only: the file system or mount is; mount its directory read-write (a unit needs it in "
+           "ReadWritePaths=)";
   }
   if (error.code == EACCES || error.code == EPERM) {
     return "permission: " + error.text() + "; run as root, or give the directory and CAP_DAC_OVERRIDE";
   }
-  if (error.code == EBUSY) return "permission: " + error.text() + "; it is a mount point that can only be written in place";
+  if (error.code == EBUSY)
+    return "permission: " + error.text() + "; it is a mount point that can only be written in place";
   return {};
 }
 

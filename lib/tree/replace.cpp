@@ -1,11 +1,10 @@
 // The only writer of guarded paths. Order of the steps and their reasons:
-//  1. the new file is complete, with mode, owner, label and attributes, before it has the name (readers see old or new);
+//  1. the new file is complete, with mode, owner, label and attributes, before it has the name (readers see old or
+//  new);
 //  2. its data is on its way to the disk before the swap: RENAME_EXCHANGE has no auto_da_alloc (fs/ext4/namei.c,
-//     ext4_cross_rename) and XFS none at all, a power loss would leave an empty file. sync_file_range(2) prevents that at
-//     no measurable cost; an fsync here would cost up to half a second;
+//     ext4_cross_rename) and XFS none at all, a power loss would leave an empty file. sync_file_range(2) prevents that
+//     at no measurable cost; an fsync here would cost up to half a second;
 //  3. RENAME_EXCHANGE, then a look at what came out: a writer who was faster than us is never lost.
-#include "lib/tree/disk_files.hpp"
-
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
@@ -15,6 +14,8 @@
 
 #include <array>
 #include <cstring>
+
+#include "lib/tree/disk_files.hpp"
 
 namespace rg {
 namespace {
@@ -41,8 +42,8 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
-// user.* and POSIX ACLs go over; security.* is about the content (IMA, capabilities) or set on purpose (SELinux). True if
-// an ACL did: its mask has become the group's permissions then (acl(5)).
+// user.* and POSIX ACLs go over; security.* is about the content (IMA, capabilities) or set on purpose (SELinux). True
+// if an ACL did: its mask has become the group's permissions then (acl(5)).
 bool copy_attributes(int from, int to) {
   std::array<char, 4096> names{};
   const ssize_t length = ::flistxattr(from, names.data(), names.size());
@@ -60,9 +61,9 @@ bool copy_attributes(int from, int to) {
   return copied_acl;
 }
 
-// Go compares the time of modification and nothing else; stamps are a clock tick apart (4 ms), so two rewrites in one tick
-// look alike. Ours is moved forward when it equals the one that it replaces.
-// `before`: the kernel's coarse clock before ours was written; no stamp made since is older.
+// Go compares the time of modification and nothing else; stamps are a clock tick apart (4 ms), so two rewrites in one
+// tick look alike. Ours is moved forward when it equals the one that it replaces. `before`: the kernel's coarse clock
+// before ours was written; no stamp made since is older.
 void keep_time_apart(int fd, const Seen& judged, const timespec& before) {
   const timespec& was = judged.info.st_mtim;
   struct stat made {};
@@ -77,8 +78,8 @@ void keep_time_apart(int fd, const Seen& judged, const timespec& before) {
 }
 
 // What must have happened to the data before the new file may become visible. ext4: the blocks are allocated and on
-// their way, which is what its own auto_da_alloc does for a rename-over; an EXCHANGE has none. Elsewhere (XFS publishes a
-// size of 0 until the data is written) the data is waited for: a disk's latency, and the only way to be never empty.
+// their way, which is what its own auto_da_alloc does for a rename-over; an EXCHANGE has none. Elsewhere (XFS publishes
+// a size of 0 until the data is written) the data is waited for: a disk's latency, and the only way to be never empty.
 unsigned sync_needed(int fd) {
   constexpr unsigned all = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
   struct statfs info {};
@@ -261,7 +262,8 @@ bool rename_cannot_work(int error) {
   return error == EBUSY || error == EXDEV || error == EROFS || error == EACCES || error == EPERM;
 }
 
-// Kernels and file systems without RENAME_EXCHANGE: the last look and the rename are two steps, as close as they can be.
+// Kernels and file systems without RENAME_EXCHANGE: the last look and the rename are two steps, as close as they can
+// be.
 Result<Swap> plain_rename(const Replacement& wanted, const std::string& temporary) {
   const Place& place = wanted.place;
   Swap swap;

@@ -1,6 +1,6 @@
-// The one walker: a path inside the root, component by component, every link resolved inside the root. Nobody can swap a
-// link under it, and it yields every directory that was looked in: the places to watch.
-// openat2(2) with RESOLVE_IN_ROOT is no substitute: it doesn't give the hops, and Linux 4.18 (RHEL 8) and qemu-user lack it.
+// The one walker: a path inside the root, component by component, every link resolved inside the root. Nobody can swap
+// a link under it, and it yields every directory that was looked in: the places to watch. openat2(2) with
+// RESOLVE_IN_ROOT is no substitute: it doesn't give the hops, and Linux 4.18 (RHEL 8) and qemu-user lack it.
 #pragma once
 
 #include <sys/types.h>
@@ -47,9 +47,9 @@ struct Chain {
 /// The same directories, names and links: nothing new to watch.
 [[nodiscard]] bool same_chain(const Chain& a, const Chain& b);
 
-/// The existing paths that match `pattern` (fnmatch(3) in any component; a leading dot never matches a wildcard), sorted:
-/// numbers by value, other names by bytes. `looked_in` gets the chain of every directory that was listed (up to the name
-/// `pattern component`) and of every plain name behind one, there or not, for watching. At most 10,000.
+/// The existing paths that match `pattern` (fnmatch(3) in any component; a leading dot never matches a wildcard),
+/// sorted: numbers by value, other names by bytes. `looked_in` gets the chain of every directory that was listed (up to
+/// the name `pattern component`) and of every plain name behind one, there or not, for watching. At most 10,000.
 struct GlobMatch {
   std::vector<std::string> paths;
   std::vector<Chain> looked_in;

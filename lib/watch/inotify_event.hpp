@@ -15,7 +15,8 @@ struct InotifyEvent {
   std::string_view name;  ///< empty: the watched node itself
 };
 
-/// Calls `each(InotifyEvent)` for every whole event in `bytes`. A cut one at the end is left out: the kernel never cuts.
+/// Calls `each(InotifyEvent)` for every whole event in `bytes`. A cut one at the end is left out: the kernel never
+/// cuts.
 template <class Each>
 void decode_inotify(std::string_view bytes, Each each) {
   while (bytes.size() >= sizeof(inotify_event)) {

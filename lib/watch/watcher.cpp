@@ -11,12 +11,13 @@ namespace rg {
 namespace {
 
 // No IN_MODIFY on a directory: it would wake us for every write to every file in it, our own logs among them.
-constexpr std::uint32_t kDirectoryMask = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE | IN_ATTRIB |
-                                         IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+constexpr std::uint32_t kDirectoryMask = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE |
+                                         IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
 constexpr std::uint32_t kInodeMask = IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB;
 constexpr std::uint32_t kSelf = IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED;
 
-// inotify_add_watch(2) has no *at() form; the magic link of the held descriptor is the very node, whatever its path is now.
+// inotify_add_watch(2) has no *at() form; the magic link of the held descriptor is the very node, whatever its path is
+// now.
 int add_by_descriptor(int inotify, int fd, std::uint32_t mask) {
   const std::string path = "/proc/self/fd/" + std::to_string(fd);
   return ::inotify_add_watch(inotify, path.c_str(), mask);

@@ -1,4 +1,5 @@
-// Watches the names that guards depend on, and says which guard has to look and why. Events are hints: nothing here judges.
+// Watches the names that guards depend on, and says which guard has to look and why. Events are hints: nothing here
+// judges.
 #pragma once
 
 #include <cstddef>
@@ -39,8 +40,8 @@ class Watcher {
 
   [[nodiscard]] int descriptor() const { return inotify_.get(); }
 
-  /// Watches every directory of these chains for this guard, instead of what it watched before. Look again after it: what
-  /// happened before the watch was there gives no event. An Error (ENOSPC, ENOMEM): some of it isn't watched.
+  /// Watches every directory of these chains for this guard, instead of what it watched before. Look again after it:
+  /// what happened before the watch was there gives no event. An Error (ENOSPC, ENOMEM): some of it isn't watched.
   Result<void> watch(GuardId guard, const Chain& chain, const std::vector<Chain>& others);
   /// Watches the inode of an open file too: truncate(2), chmod(2), writes through another name.
   Result<void> watch_inode(GuardId guard, int fd);
@@ -48,8 +49,8 @@ class Watcher {
   Result<int> watch_orphan(GuardId guard, int fd);
   void forget_orphan(int watch);
   void forget(GuardId guard);
-  /// A directory that was watched for this guard is gone (or its file system is): watch() must be called again even if a
-  /// walk finds the same chain, for ext4 gives a new directory the number of the old one.
+  /// A directory that was watched for this guard is gone (or its file system is): watch() must be called again even if
+  /// a walk finds the same chain, for ext4 gives a new directory the number of the old one.
   [[nodiscard]] bool lost(GuardId guard) const { return lost_.contains(guard); }
 
   /// Reads one buffer of events and calls `each` for every guard that one of them concerns. Bounded: never drains until
