@@ -28,6 +28,7 @@ class DiskFiles final : public Files {
 
  private:
   Seen observe_once(const std::string& path);
+  Seen follow_on(const std::string& path, const Seen& before);
   Result<FileDescriptor> make_temporary(const Replacement& wanted, const std::string& temporary);
   /// What is known of the directory that was written in last: while it is held, its number can't be another's.
   struct Folder {

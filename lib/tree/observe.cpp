@@ -90,10 +90,9 @@ Seen DiskFiles::look_again(const std::string& path, const Seen& before) {
   if (!before.chain.complete || before.linked()) return observe(path);
   const Place& place = before.target();
   struct stat info {};
-  if (::fstatat(place.directory->get(), place.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 ||
-      !S_ISREG(info.st_mode)) {
-    return observe(path);  // a FIFO or a device isn't to be opened
-  }
+  if (::fstatat(place.directory->get(), place.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return observe(path);
+  if (S_ISLNK(info.st_mode)) return follow_on(path, before);
+  if (!S_ISREG(info.st_mode)) return observe(path);  // a FIFO or a device isn't to be opened
   constexpr int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   const int fd = ::openat(place.directory->get(), place.name.c_str(), flags);
   if (fd < 0) return observe(path);
@@ -103,6 +102,16 @@ Seen DiskFiles::look_again(const std::string& path, const Seen& before) {
   if (seen.kind != NodeKind::file) return observe(path);
   seen.chain.steps.back().kind = NodeKind::file;
   return seen;
+}
+
+// The name has become a link: the way to it is known.
+Seen DiskFiles::follow_on(const std::string& path, const Seen& before) {
+  Seen seen;
+  seen.chain = walk_on(root_, before.chain);
+  if (!seen.chain.complete || seen.chain.steps.back().kind != NodeKind::file) return observe(path);
+  seen.kind = NodeKind::file;
+  examine(seen, selinux_);
+  return seen.error == ESTALE ? observe(path) : seen;
 }
 
 GlobMatch DiskFiles::expand(const std::string& pattern) { return expand_glob(root_, pattern); }

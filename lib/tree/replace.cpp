@@ -106,7 +106,11 @@ Result<void> set_owner_and_mode(int fd, const Replacement& wanted, const struct 
   return {};
 }
 
-bool is_us(const struct stat& info) { return info.st_uid == ::geteuid() && info.st_gid == ::getegid(); }
+bool is_us(const struct stat& info) {
+  static const uid_t uid = ::geteuid();  // asked once: two system calls on the way of every restore
+  static const gid_t gid = ::getegid();
+  return info.st_uid == uid && info.st_gid == gid;
+}
 
 // Of a node that stays.
 Result<void> set_attributes(int fd, const Replacement& wanted) {

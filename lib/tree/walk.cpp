@@ -48,12 +48,25 @@ class Walker {
     push_components(pending_, path);
   }
 
+  // From the held directory of a former walk, whose own parents aren't held.
+  Walker(const SharedDescriptor& root, const Chain& before) : Walker(root, before.steps.back().place.name) {
+    const Step& last = before.steps.back();
+    chain_.steps.assign(before.steps.begin(), before.steps.end() - 1);
+    const std::string folder = before.path.substr(1, before.path.rfind('/') - (before.path.rfind('/') > 0 ? 1 : 0));
+    if (before.path.rfind('/') > 0) stack_.push_back({last.place.directory, last.device, last.inode, folder});
+    floor_ = stack_.size();
+  }
+
   Chain run() {
     bool named = false;
     while (chain_.error == 0 && !pending_.empty()) {
       const std::string name = std::move(pending_.back());
       pending_.pop_back();
       if (name == "..") {
+        if (floor_ > 1 && stack_.size() == floor_) {
+          chain_.error = EAGAIN;
+          break;
+        }
         if (stack_.size() > 1) stack_.pop_back();
         continue;
       }
@@ -95,7 +108,10 @@ class Walker {
         chain_.error = ELOOP;
         return;
       }
-      if (step.link_text.front() == '/') stack_.resize(1);
+      if (step.link_text.front() == '/') {
+        stack_.resize(1);
+        floor_ = 1;
+      }
       push_components(pending_, step.link_text);
     } else {
       chain_.error = why != 0 ? why : ENOTDIR;
@@ -124,12 +140,15 @@ class Walker {
   Chain chain_;
   std::vector<Directory> stack_;
   std::vector<std::string> pending_;
+  std::size_t floor_ = 1;  // what `..` can't go below
   int links_ = 0;
 };
 
 }  // namespace
 
 Chain walk(const SharedDescriptor& root, const std::string& path) { return Walker(root, path).run(); }
+
+Chain walk_on(const SharedDescriptor& root, const Chain& before) { return Walker(root, before).run(); }
 
 bool same_chain(const Chain& a, const Chain& b) {
   if (a.steps.size() != b.steps.size() || a.named != b.named || a.complete != b.complete) return false;

@@ -44,6 +44,10 @@ struct Chain {
 /// Looks up `path` (absolute, inside `root`; `..` stops at the root). No file is opened but with O_PATH.
 [[nodiscard]] Chain walk(const SharedDescriptor& root, const std::string& path);
 
+/// Looks up the last name of `before` again in the directory that it holds, and goes on from there where that is a link
+/// by now. An error of EAGAIN: the link climbs out of that directory, and only a whole walk can tell where to.
+[[nodiscard]] Chain walk_on(const SharedDescriptor& root, const Chain& before);
+
 /// The same directories, names and links: nothing new to watch.
 [[nodiscard]] bool same_chain(const Chain& a, const Chain& b);
 
