@@ -118,14 +118,18 @@ tier_program() { program build/release/resolv-guardian; }
 
 tier_sanitize() {
   build sanitize sanitize
-  unit sanitize
-  program build/sanitize/resolv-guardian --sanitized --tag sanitize
+  local bad=0
+  unit sanitize || bad=1
+  program build/sanitize/resolv-guardian --sanitized --tag sanitize || bad=1
+  return $bad
 }
 
 tier_thread() {
   build thread thread
-  unit thread
-  program build/thread/resolv-guardian --sanitized --tag sanitize
+  local bad=0
+  unit thread || bad=1
+  program build/thread/resolv-guardian --sanitized --tag sanitize || bad=1
+  return $bad
 }
 
 clang() { command -v clang++-19 clang++-16 clang++-15 clang++-14 clang++ | head -n 1; }
