@@ -46,6 +46,7 @@ class Pass {
     const auto content = content_of(guarded_.seen);
     fresh_ = !guarded_.looked || content != guarded_.known;
     ours_ = is_ours(guarded_, fresh_);
+    if (ours_ && guarded_.half) outcome_.memory_changed = true;
     const auto& document = guarded_.memory.document;
     learnable_ = !ours_ && (fresh_ || (document && !document->finished));
     finished_ = options_.finished;
@@ -196,6 +197,7 @@ class Pass {
     if (decision.content.filled && options_.intend && !decision.make_link) options_.intend(sha256_hex(decision.bytes));
     auto swap = files_.replace(wanted);
     if (!swap) {
+      if (!decision.make_link) guarded_.half = HalfWritten{guarded_.seen.bytes, decision.bytes};
       std::string reason = files_.refusal(wanted.place, swap.error());
       if (reason.empty()) return refused(Failed{swap.error().text()});
       return refused(Refused{std::move(reason)});
@@ -222,6 +224,7 @@ class Pass {
     if (swap.open) outcome_.still_open.push_back(swap.open);
     if (swap.out == Swap::Out::put_back) return;
     ++writes_;
+    guarded_.half.reset();
     const Decision& decision = outcome_.decision;
     if (decision.at_name) take_link(guarded_);
     outcome_.memory_changed = true;

@@ -11,11 +11,17 @@
 
 namespace rg {
 
+/// A write that failed: in place it may have left the new bytes at the front and the old ones behind them.
+struct HalfWritten {
+  std::string before, wanted;
+};
+
 /// What a guard keeps from pass to pass.
 struct Guarded {
   Policy policy;
   Memory memory;
   std::optional<std::string> written;  ///< the bytes of our last write, where they are known
+  std::optional<HalfWritten> half;     ///< our last write, where it failed
   Seen seen;                           ///< the last look
   std::optional<std::string> known;    ///< the content that the last look found; nullopt: none, or not looked yet
   bool looked = false;

@@ -80,7 +80,10 @@ Result<Released> release(Guarded& guarded, Files& files) {
     const bool ours = is_ours(guarded, true) || link_is_ours(guarded);
     if (!ours || !guarded.memory.document) return Released::nothing;
     auto swap = files.replace(give_back(guarded, *guarded.memory.document));
-    if (!swap) return swap.error();
+    if (!swap) {
+      guarded.half = HalfWritten{guarded.seen.bytes, guarded.memory.document->bytes};
+      return swap.error();
+    }
     if (swap->out == Swap::Out::put_back) continue;
     guarded.known.reset();
     guarded.looked = false;

@@ -1,5 +1,7 @@
 #include "lib/reconcile/surroundings.hpp"
 
+#include <algorithm>
+
 #include "lib/store/sha256.hpp"
 
 namespace rg {
@@ -42,6 +44,16 @@ Node::Kind node_kind(const Seen& seen) {
   if (seen.chain.complete) return seen.kind == NodeKind::absent ? Node::Kind::absent : Node::Kind::unreadable;
   if (seen.error == EISDIR) return Node::Kind::directory;
   return seen.error == ENOENT || seen.error == ENOTDIR ? Node::Kind::no_directory : Node::Kind::unreadable;
+}
+
+// Some of our bytes at the front, and behind them what stood there before: no writer's document.
+bool is_half_written(const HalfWritten& half, std::string_view bytes) {
+  if (bytes == half.before) return false;
+  const std::size_t most = std::min(bytes.size(), half.wanted.size());
+  std::size_t ours = 0;
+  while (ours < most && bytes[ours] == half.wanted[ours]) ++ours;
+  const auto rest = std::string_view(half.before).substr(std::min(ours, half.before.size()));
+  return ours != 0 && bytes.substr(ours) == rest;
 }
 
 bool is_our_link(const Guarded& guarded) {
@@ -94,6 +106,11 @@ Node as_node(const Seen& seen) {
 bool is_ours(Guarded& guarded, bool fresh) {
   const Seen& seen = guarded.seen;
   if (seen.kind != NodeKind::file || is_our_link(guarded)) return false;
+  if (fresh && guarded.half && is_half_written(*guarded.half, seen.bytes)) {
+    guarded.written = seen.bytes;
+    guarded.memory.written = sha256_hex(seen.bytes);
+    return true;
+  }
   if (guarded.written) return seen.bytes == *guarded.written;
   const Memory& memory = guarded.memory;
   if (!fresh || (memory.written.empty() && memory.intended.empty())) return false;

@@ -10,12 +10,12 @@
 #include <linux/magic.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
-#include <sys/xattr.h>
 
 #include <array>
-#include <cstring>
 
+#include "lib/tree/attributes.hpp"
 #include "lib/tree/disk_files.hpp"
+#include "lib/tree/in_place.hpp"
 
 namespace rg {
 namespace {
@@ -28,55 +28,6 @@ int rename2(const Place& place, const std::string& from, const std::string& to, 
   return static_cast<int>(::syscall(SYS_renameat2, dir, from.c_str(), dir, to.c_str(), flags));
 }
 
-Error failed(const char* doing, const Place& place) { return errno_error(doing, place.name); }
-
-bool write_all(int fd, std::string_view bytes) {
-  off_t at = 0;
-  while (!bytes.empty()) {
-    const ssize_t put = ::pwrite(fd, bytes.data(), bytes.size(), at);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return false;
-    at += put;
-    bytes.remove_prefix(static_cast<std::size_t>(put));
-  }
-  return true;
-}
-
-// user.* and POSIX ACLs go over; security.* is about the content (IMA, capabilities) or set on purpose (SELinux). True
-// if an ACL did: its mask has become the group's permissions then (acl(5)).
-bool copy_attributes(int from, int to) {
-  std::array<char, 4096> names{};
-  const ssize_t length = ::flistxattr(from, names.data(), names.size());
-  bool copied_acl = false;
-  for (ssize_t at = 0; at < length;) {
-    const char* name = names.data() + at;
-    at += static_cast<ssize_t>(std::strlen(name)) + 1;
-    const bool acl = std::strcmp(name, "system.posix_acl_access") == 0;
-    const bool kept = acl || std::strncmp(name, "user.", 5) == 0;
-    std::array<char, 4096> value{};
-    const ssize_t size = kept ? ::fgetxattr(from, name, value.data(), value.size()) : -1;
-    const bool copied = size >= 0 && ::fsetxattr(to, name, value.data(), static_cast<std::size_t>(size), 0) == 0;
-    copied_acl = copied_acl || (acl && copied);
-  }
-  return copied_acl;
-}
-
-// Go compares the time of modification and nothing else; stamps are a clock tick apart (4 ms), so two rewrites in one
-// tick look alike. Ours is moved forward when it equals the one that it replaces. `before`: the kernel's coarse clock
-// before ours was written; no stamp made since is older.
-void keep_time_apart(int fd, const Seen& judged, const timespec& before) {
-  const timespec& was = judged.info.st_mtim;
-  struct stat made {};
-  if (was.tv_sec < before.tv_sec || (was.tv_sec == before.tv_sec && was.tv_nsec < before.tv_nsec)) return;
-  if (::fstat(fd, &made) != 0) return;
-  if (made.st_mtim.tv_sec != was.tv_sec || made.st_mtim.tv_nsec != was.tv_nsec) return;
-  std::array<timespec, 2> times{};
-  times[0].tv_nsec = UTIME_OMIT;
-  times[1] = was;
-  if (++times[1].tv_nsec >= 1'000'000'000) times[1] = {was.tv_sec + 1, 0};
-  ::futimens(fd, times.data());
-}
-
 // What must have happened to the data before the new file may become visible. ext4: the blocks are allocated and on
 // their way, which is what its own auto_da_alloc does for a rename-over; an EXCHANGE has none. Elsewhere (XFS publishes
 // a size of 0 until the data is written) the data is waited for: a disk's latency, and the only way to be never empty.
@@ -86,38 +37,6 @@ unsigned sync_needed(int fd) {
   if (::fstatfs(fd, &info) != 0) return all;
   if (info.f_type == TMPFS_MAGIC || info.f_type == RAMFS_MAGIC) return 0;
   return info.f_type == EXT4_SUPER_MAGIC ? SYNC_FILE_RANGE_WRITE : all;
-}
-
-Result<void> set_label(int fd, const Replacement& wanted) {
-  if (wanted.label.empty()) return {};
-  const char* label = wanted.label.c_str();
-  if (::fsetxattr(fd, "security.selinux", label, wanted.label.size() + 1, 0) == 0 || errno == ENOTSUP) return {};
-  return failed("set the SELinux label of", wanted.place);
-}
-
-// The mode and owner of a file that was just made, where they aren't what is wanted.
-Result<void> set_owner_and_mode(int fd, const Replacement& wanted, const struct stat& made) {
-  if (wanted.judged != nullptr) {
-    const struct stat& was = wanted.judged->info;
-    // Without CAP_CHOWN the owner can't be kept; the content and the mode matter more.
-    if (made.st_uid != was.st_uid || made.st_gid != was.st_gid) (void)!::fchown(fd, was.st_uid, was.st_gid);
-  }
-  if ((made.st_mode & 07777U) != wanted.mode && ::fchmod(fd, wanted.mode) != 0) return failed("chmod", wanted.place);
-  return {};
-}
-
-bool is_us(const struct stat& info) {
-  static const uid_t uid = ::geteuid();  // asked once: two system calls on the way of every restore
-  static const gid_t gid = ::getegid();
-  return info.st_uid == uid && info.st_gid == gid;
-}
-
-// Of a node that stays.
-Result<void> set_attributes(int fd, const Replacement& wanted) {
-  if (auto set = set_label(fd, wanted); !set) return set.error();
-  struct stat made {};
-  if (::fstat(fd, &made) != 0) return failed("stat", wanted.place);
-  return set_owner_and_mode(fd, wanted, made);
 }
 
 // What came out of the exchange, read under the temporary name.
@@ -176,64 +95,6 @@ Swap after_exchange(const Replacement& wanted, const std::string& temporary) {
   swap.info = out.info;
   if (out.file && *out.file && probe_writer(out.file->get()) == WriterOpen::yes) swap.open = out.file;
   ::unlinkat(place.directory->get(), temporary.c_str(), 0);
-  return swap;
-}
-
-// By its name, and only if it is a regular file: opening a device can do things, and a FIFO's open waits for its other
-// end. None with errno 0: something else stands there now, or nothing.
-FileDescriptor open_regular(const Place& place, int flags) {
-  const int dir = place.directory->get();
-  struct stat info {};
-  const bool there = ::fstatat(dir, place.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
-  if (there && S_ISREG(info.st_mode)) {
-    FileDescriptor fd(::openat(dir, place.name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-    if (!fd || (::fstat(fd.get(), &info) == 0 && S_ISREG(info.st_mode))) return fd;
-  }
-  if (there || errno == ENOENT) errno = 0;
-  return {};
-}
-
-bool same_as_judged(const Replacement& wanted, int fd) {
-  const auto bytes = read_whole(fd);
-  return bytes && *bytes == wanted.judged_bytes;
-}
-
-// Where a rename can't work. The new bytes over the old ones, on the disk, and only then the length: the other order
-// leaves a torn or an empty file after a power loss, and readers meet an empty one.
-Result<Swap> write_in_place(const Replacement& wanted) {
-  if (wanted.judged_kind != NodeKind::file || wanted.make_link) {
-    errno = EBUSY;
-    return failed("write in place", wanted.place);
-  }
-  const Place& place = wanted.place;
-  const FileDescriptor fd = open_regular(place, O_RDWR);
-  if (!fd && errno != 0) return failed("open for writing", place);
-  Swap swap;
-  swap.way = Swap::Way::in_place;
-  if (!fd || !same_as_judged(wanted, fd.get())) {
-    swap.out = Swap::Out::put_back;  // somebody was faster: nothing was touched
-    return swap;
-  }
-  if (!write_all(fd.get(), wanted.content)) return failed("write", place);
-  ::fdatasync(fd.get());
-  if (::ftruncate(fd.get(), static_cast<off_t>(wanted.content.size())) != 0) return failed("truncate", place);
-  Replacement attributes = wanted;
-  attributes.judged = nullptr;  // the inode keeps its owner and attributes
-  if (auto set = set_attributes(fd.get(), attributes); !set) return set.error();
-  return swap;
-}
-
-Result<Swap> set_attributes_only(const Replacement& wanted) {
-  const Place& place = wanted.place;
-  const FileDescriptor fd = open_regular(place, O_RDONLY);
-  if (!fd && errno != 0) return failed("open", place);
-  Swap swap;
-  swap.way = Swap::Way::attributes;
-  if (!fd) swap.out = Swap::Out::put_back;
-  if (!fd) return swap;
-  Replacement attributes = wanted;
-  attributes.judged = nullptr;
-  if (auto set = set_attributes(fd.get(), attributes); !set) return set.error();
   return swap;
 }
 
@@ -331,7 +192,7 @@ Result<FileDescriptor> DiskFiles::make_temporary(const Replacement& wanted, cons
   constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   FileDescriptor fd(::openat(dir, temporary.c_str(), flags, wanted.mode));
   if (!fd) return failed("make a temporary file for", wanted.place);
-  if (!write_all(fd.get(), wanted.content)) return failed("write a temporary file for", wanted.place);
+  if (!write_all(fd.get(), wanted.content, 0)) return failed("write a temporary file for", wanted.place);
   if (auto set = set_label(fd.get(), wanted); !set) return set.error();
   const bool known = folder_.directory == wanted.place.directory;
   const bool owner_is_us = wanted.judged == nullptr || is_us(wanted.judged->info);
@@ -364,8 +225,7 @@ Result<Swap> DiskFiles::replace(const Replacement& wanted) {
   if (swap) return swap;
   discard_leftover(wanted.place);
   if (!rename_cannot_work(swap.error().code) || wanted.judged_kind != NodeKind::file || wanted.make_link) return swap;
-  auto in_place = write_in_place(wanted);
-  return in_place ? in_place : swap;
+  return write_in_place(wanted);  // its own error is the one that can be mended
 }
 
 std::optional<Leftover> DiskFiles::leftover(const Place& place) {

@@ -298,34 +298,6 @@ TEST_CASE("pass: bytes that were announced and written, but not remembered, are 
   CHECK_FALSE(world.guarded.memory.document.has_value());
 }
 
-TEST_CASE("pass: a refusal is a reason, an I/O error a failure") {
-  World world;
-  world.files.file(kPath, theirs("192.0.2.1"));
-  world.files.fail_replace = EPERM;
-  SECTION("the kernel refuses") {
-    world.files.refusal_text = "immutable: chattr -i";
-    const Outcome outcome = world.pass();
-    REQUIRE(is<Refused>(outcome));
-    CHECK(std::get<Refused>(outcome.result).reason == "immutable: chattr -i");
-    CHECK(world.last_good() == Texts{"192.0.2.1"});  // learned all the same
-    CHECK(events_of(outcome, Event::Kind::restore).empty());
-    world.options.was_refused = true;
-    world.files.log.clear();
-    world.files.standing_text = "immutable: chattr -i";
-    CHECK(is<Refused>(world.pass()));
-    CHECK(world.writes() == 0);  // told without trying
-    world.files.standing_text.clear();
-    world.files.fail_replace = 0;
-    CHECK(is<Restored>(world.pass()));
-  }
-  SECTION("an I/O error") {
-    world.files.fail_replace = EIO;
-    const Outcome outcome = world.pass();
-    REQUIRE(is<Failed>(outcome));
-    CHECK(std::get<Failed>(outcome.result).reason.find("Input/output") != std::string::npos);
-  }
-}
-
 TEST_CASE("pass: kinds that are never replaced are blocked with their word") {
   World world;
   const auto [kind, word] =
