@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -43,15 +44,28 @@ inline bool by_unlink(const std::string& path, std::string_view bytes) {
   return put(path, bytes, O_TRUNC);
 }
 
-/// The other one of two targets is filled, then a link to it is renamed over the name. The targets lie in ../run beside
-/// the name's directory and the link is relative, so that it means the same inside and outside of a --root.
-inline bool by_link(const std::string& path, std::string_view bytes, unsigned turn) {
-  const std::string directory = path.substr(0, path.rfind('/'));
-  const std::string target = "../run/target." + std::to_string(turn % 2);
+/// A new target is filled; the one before the last goes. Targets lie in ../run beside the name's directory and are
+/// given as relative links, so that they mean the same inside and outside of a --root.
+inline bool new_target(const std::string& path, std::string_view bytes, unsigned serial, std::string& target) {
+  const std::string folder = path.substr(0, path.rfind('/')) + "/", stem = "../run/target.";
+  target = stem + std::to_string(serial);
+  (void)::unlink((folder + stem + std::to_string(serial - 2)).c_str());
+  return put(folder + target, bytes);
+}
+
+/// ln -sf: a link to a new target is renamed over the name.
+inline bool by_link(const std::string& path, std::string_view bytes, unsigned serial) {
   const std::string temp = path + ".lntmp";
-  (void)::unlink(temp.c_str());
-  return put(directory + "/" + target, bytes) && ::symlink(target.c_str(), temp.c_str()) == 0 &&
+  std::string target;
+  return new_target(path, bytes, serial, target) && ::symlink(target.c_str(), temp.c_str()) == 0 &&
          ::rename(temp.c_str(), path.c_str()) == 0;
+}
+
+/// The name is removed, then made anew as a link with symlink(2).
+inline bool by_relink(const std::string& path, std::string_view bytes, unsigned serial) {
+  std::string target;
+  return new_target(path, bytes, serial, target) && (::unlink(path.c_str()) == 0 || errno == ENOENT) &&
+         ::symlink(target.c_str(), path.c_str()) == 0;
 }
 
 /// RENAME_EXCHANGE, as a guard does it; what came out is removed.

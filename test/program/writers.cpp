@@ -63,12 +63,6 @@ std::string document(unsigned serial) {
          "\n";
 }
 
-bool relink(const Race& race, const std::string& bytes) {
-  const std::string target = "../run/target." + std::to_string(race.serial % 2);
-  return rewrite::put(race.path.substr(0, race.path.rfind('/')) + "/" + target, bytes) &&
-         (::unlink(race.path.c_str()) == 0 || errno == ENOENT) && ::symlink(target.c_str(), race.path.c_str()) == 0;
-}
-
 bool rewrite_once(Race& race) {
   ++race.serial;
   ++race.rewrites;
@@ -79,7 +73,7 @@ bool rewrite_once(Race& race) {
   if (race.mode == "unlink") return rewrite::by_unlink(race.path, bytes);
   if (race.mode == "symlink") return rewrite::by_link(race.path, bytes, race.serial);
   if (race.mode == "exchange") return rewrite::by_exchange(race.path, bytes);
-  if (race.mode == "relink") return relink(race, bytes);
+  if (race.mode == "relink") return rewrite::by_relink(race.path, bytes, race.serial);
   errno = EINVAL;
   return false;
 }
