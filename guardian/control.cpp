@@ -8,6 +8,7 @@
 
 #include <array>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/read.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/json.hpp>
@@ -21,6 +22,9 @@ namespace {
 namespace asio = boost::asio;
 using Socket = asio::local::stream_protocol::socket;
 constexpr std::size_t kMaxRequest = 65536;
+constexpr int kMaxSessions = 32;  // a descriptor each; restores need some, too
+constexpr std::chrono::seconds kAskWithin{5};
+constexpr std::chrono::milliseconds kAcceptAgain{100};
 
 // A socket's address holds 107 bytes; a runtime directory may be deeper. The magic link of its descriptor is short.
 struct SocketAddress {
@@ -43,29 +47,64 @@ std::optional<boost::json::object> parse_object(std::string_view text) {
 // One connection: it asks once and is answered once.
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  explicit Session(Socket socket) : socket_(std::move(socket)) {}
+  Session(Socket socket, std::shared_ptr<int> count)
+      : socket_(std::move(socket)), limit_(socket_.get_executor()), count_(std::move(count)) {
+    ++*count_;
+  }
+  ~Session() { --*count_; }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
 
   void start(const Handler& handler) {
     auto self = shared_from_this();
+    limit_.expires_after(kAskWithin);  // a client that says nothing isn't waited for
+    limit_.async_wait([self](const boost::system::error_code& error) {
+      if (!error) self->close();
+    });
     asio::async_read_until(socket_, asio::dynamic_buffer(request_, kMaxRequest), '\n',
                            [self, handler](const boost::system::error_code& error, std::size_t length) {
-                             if (error) return;
-                             const auto request = parse_object(std::string_view(self->request_).substr(0, length));
-                             const auto answer = [self](const boost::json::object& object) { self->reply(object); };
-                             if (!request) return answer({{"error", "not a JSON object"}});
-                             handler(*request, answer);
+                             self->limit_.cancel();
+                             if (!error) self->take(handler, length);
                            });
   }
 
  private:
+  void take(const Handler& handler, std::size_t length) {
+    auto self = shared_from_this();
+    const auto request = parse_object(std::string_view(request_).substr(0, length));
+    const Answer answer([self](const boost::json::object& object) { self->reply(object); }, gone_);
+    if (!request) return answer({{"error", "not a JSON object"}});
+    asio::async_read(socket_, asio::buffer(rest_), [self](const boost::system::error_code&, std::size_t) {
+      if (self->answered_) return;
+      self->answered_ = true;  // he left, or said more than one line
+      self->close();
+      const auto action = std::exchange(*self->gone_, nullptr);
+      if (action) action();
+    });
+    handler(*request, answer);
+  }
+
   void reply(const boost::json::object& object) {
+    if (std::exchange(answered_, true)) return;
+    *gone_ = nullptr;
     answer_ = boost::json::serialize(object) + "\n";
     auto self = shared_from_this();
-    asio::async_write(socket_, asio::buffer(answer_), [self](const boost::system::error_code&, std::size_t) {});
+    asio::async_write(socket_, asio::buffer(answer_),
+                      [self](const boost::system::error_code&, std::size_t) { self->close(); });
+  }
+
+  void close() {
+    boost::system::error_code ignored;
+    socket_.close(ignored);
   }
 
   Socket socket_;
+  asio::steady_timer limit_;
+  std::shared_ptr<int> count_;
   std::string request_, answer_;
+  std::array<char, 1> rest_{};
+  bool answered_ = false;
+  std::shared_ptr<std::function<void()>> gone_ = std::make_shared<std::function<void()>>();
 };
 
 }  // namespace
@@ -88,7 +127,7 @@ Result<std::unique_ptr<ControlServer>> ControlServer::listen(asio::io_context& i
 }
 
 ControlServer::ControlServer(asio::io_context& io, std::string path, Handler handler)
-    : acceptor_(io), path_(std::move(path)), handler_(std::move(handler)) {}
+    : acceptor_(io), pause_(io), path_(std::move(path)), handler_(std::move(handler)) {}
 
 ControlServer::~ControlServer() { close(); }
 
@@ -99,17 +138,32 @@ void ControlServer::close() {
   ::unlink(path_.c_str());
 }
 
+// Out of descriptors, or too many clients at once: again in a while, not in a loop.
+void ControlServer::accept_later() {
+  pause_.expires_after(kAcceptAgain);
+  pause_.async_wait([this](const boost::system::error_code& error) {
+    if (!error && acceptor_.is_open()) accept();
+  });
+}
+
 void ControlServer::accept() {
+  if (*sessions_ >= kMaxSessions) return accept_later();
   acceptor_.async_accept([this](const boost::system::error_code& error, Socket socket) {
     if (error == asio::error::operation_aborted || !acceptor_.is_open()) return;
-    if (!error) std::make_shared<Session>(std::move(socket))->start(handler_);
+    if (error) return accept_later();
+    std::make_shared<Session>(std::move(socket), sessions_)->start(handler_);
     accept();
   });
 }
 
-std::optional<boost::json::object> ask(const std::string& runtime_dir, const boost::json::object& request) {
+std::optional<boost::json::object> ask(const std::string& runtime_dir, const boost::json::object& request,
+                                       std::chrono::milliseconds limit) {
   const SocketAddress address = address_in(runtime_dir);
   const FileDescriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
+  const timeval time{seconds.count(), std::chrono::microseconds(limit - seconds).count()};
+  for (const int option : {SO_RCVTIMEO, SO_SNDTIMEO})
+    (void)::setsockopt(fd.get(), SOL_SOCKET, option, &time, sizeof time);
   sockaddr_un to{};
   to.sun_family = AF_UNIX;
   std::strncpy(to.sun_path, address.path.c_str(), sizeof to.sun_path - 1);

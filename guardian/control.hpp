@@ -3,7 +3,9 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/json/object.hpp>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -14,7 +16,18 @@
 namespace rg {
 
 /// Gives the answer to a request, now or later, once.
-using Answer = std::function<void(boost::json::object)>;
+class Answer {
+ public:
+  using Reply = std::function<void(const boost::json::object&)>;
+  Answer(Reply reply, std::shared_ptr<std::function<void()>> gone) : reply_(std::move(reply)), gone_(std::move(gone)) {}
+  void operator()(const boost::json::object& object) const { reply_(object); }
+  /// Called when the client leaves without having been answered.
+  void when_gone(std::function<void()> action) const { *gone_ = std::move(action); }
+
+ private:
+  Reply reply_;
+  std::shared_ptr<std::function<void()>> gone_;
+};
 using Handler = std::function<void(const boost::json::object& request, Answer answer)>;
 
 class ControlServer {
@@ -29,13 +42,16 @@ class ControlServer {
  private:
   ControlServer(boost::asio::io_context& io, std::string path, Handler handler);
   void accept();
+  void accept_later();
   boost::asio::local::stream_protocol::acceptor acceptor_;
+  boost::asio::steady_timer pause_;
+  std::shared_ptr<int> sessions_ = std::make_shared<int>(0);
   std::string path_;
   Handler handler_;
 };
 
-/// Asks the running guardian and waits for its answer; nullopt: none answers. Blocks.
-[[nodiscard]] std::optional<boost::json::object> ask(const std::string& runtime_dir,
-                                                     const boost::json::object& request);
+/// Asks the running guardian and waits for its answer, at most `limit` (0: for ever); nullopt: none answers. Blocks.
+[[nodiscard]] std::optional<boost::json::object> ask(const std::string& runtime_dir, const boost::json::object& request,
+                                                     std::chrono::milliseconds limit = std::chrono::seconds{10});
 
 }  // namespace rg

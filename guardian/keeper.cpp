@@ -6,9 +6,16 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <utility>
 
 namespace rg {
+
+void block_signals() {
+  sigset_t all;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+}
 
 void run_behind(int steps) {
   // Linux gives each thread its own nice value; setpriority(2) by thread id is how it is set.
@@ -64,6 +71,7 @@ std::map<std::string, Keeper::Job> Keeper::take_due() {
 }
 
 void Keeper::run() {
+  block_signals();
   run_behind(10);
   std::unique_lock lock(mutex_);
   for (;;) {

@@ -16,6 +16,9 @@ namespace rg {
 /// line.
 void run_behind(int steps);
 
+/// Signals are the main thread's.
+void block_signals();
+
 class Keeper {
  public:
   Keeper();

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 
 #include "guardian/offline.hpp"
 
@@ -17,12 +16,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kSlowLook{
     30};  // for what gives no event: chattr(1), overlay layers, network file systems
 constexpr std::chrono::seconds kDegradedLook{1};  // where a watch can't be had
-
-void block_signals() {
-  sigset_t all;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_BLOCK, &all, nullptr);  // they are the main thread's
-}
 
 }  // namespace
 
@@ -84,19 +77,21 @@ void Lane::pause(const std::string& path, std::optional<WallTime> until) {
   send([this, path, until] {
     LaneGuard* guard = find(path);
     if (guard == nullptr) return;
-    guard->status.paused_until = until;
-    guard->pause_ends.reset();
-    if (until && *until != WallTime::max())
-      guard->pause_ends = Clock::now() + (*until - std::chrono::system_clock::now());
+    guard->pause(until, Clock::now(), std::chrono::system_clock::now());
     guard->due = guard->structure = guard->must_report = true;
   });
 }
 
-void Lane::release(const std::string& path, std::function<void(std::string)> done) {
-  send([this, path, done = std::move(done)] {
-    LaneGuard* guard = find(path);
-    if (guard == nullptr) return done("no such guard: " + path);
-    release_now(*guard, done);
+void Lane::release(Policy policy, std::function<void(std::string)> done) {
+  send([this, policy = std::move(policy), done = std::move(done)]() mutable {
+    LaneGuard* guard = find(policy.path);
+    if (guard != nullptr) return release_now(*guard, done);
+    Guarded waiting;  // an earlier guard keeps it waiting: it isn't taken up yet
+    waiting.policy = std::move(policy);
+    waiting.memory = setup_.state.load_memory(waiting.policy.path).value;
+    const auto released = rg::release(waiting, *setup_.files);
+    (void)setup_.state.save_memory(waiting.policy.path, waiting.memory);
+    done(released ? std::string{} : released.error().text());
   });
 }
 
@@ -155,10 +150,12 @@ void Lane::wait_for_something() {
   }
   const Time now = Clock::now();
   const bool slow_look = now >= next_look_;
-  if (slow_look) next_look_ = now + (degraded_ ? std::chrono::seconds(kDegradedLook) : kSlowLook);
-  const auto wall = std::chrono::system_clock::now();
+  const bool degraded =
+      std::any_of(guards_.begin(), guards_.end(), [](const auto& entry) { return entry.second->degraded; });
+  if (slow_look || degraded) next_look_ = std::min(next_look_, now + kDegradedLook);
+  if (slow_look && !degraded) next_look_ = now + kSlowLook;
   for (auto& [id, guard] : guards_) {
-    guard->tick(now, wall);
+    guard->tick(now);
     if (!mounts_changed && !slow_look) continue;
     guard->note({Change::Kind::structure, mounts_changed ? How::mounted : How::unknown, -1}, now);
   }
@@ -216,7 +213,7 @@ void Lane::adopt_now(Policy policy, std::uint64_t generation, std::size_t order,
   guard->order = order;
   guard->last_change = Clock::now();
   guard->due = guard->structure = guard->must_report = true;
-  if (paused_until) guard->status.paused_until = paused_until;
+  if (paused_until) guard->pause(paused_until, Clock::now(), std::chrono::system_clock::now());
   if (is_new) {
     const Memory before = guard->guarded.memory;
     take_in_leftover(guard->guarded, *setup_.files, options_for(*guard));

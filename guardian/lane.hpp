@@ -28,6 +28,7 @@ struct Report {
   GuardStatus status;
   bool verified = false;  ///< read back from disk and judged to hold, in this pass
   bool observed = false;  ///< a pass came to an end, whatever it said
+  bool moved = false;     ///< the directories on the way are others than before
   std::vector<Event> events;
   std::string warning;  ///< for the log: a damaged state file, a watch that can't be had
 };
@@ -52,7 +53,7 @@ class Lane {
   void drop(const std::string& path, bool give_back);
   void pause(const std::string& path, std::optional<WallTime> until);  ///< nullopt: resume
   /// Gives back what the last writer left, then `done` (on the lane's thread) with an error text, empty if all is well.
-  void release(const std::string& path, std::function<void(std::string)> done);
+  void release(Policy policy, std::function<void(std::string)> done);
   /// Looks at everything again and reports it.
   void look();
   /// `on_exit` of every guard, then the end of the thread.
@@ -71,7 +72,7 @@ class Lane {
   void pass(LaneGuard& guard);
   void settle_outcome(LaneGuard& guard, Outcome& outcome, Time begun);
   static void note_failure(LaneGuard& guard, State state, const std::string& reason, Report& report);
-  void arm(LaneGuard& guard);
+  void arm(LaneGuard& guard, Report& report);
   void keep_open(LaneGuard& guard, Outcome& outcome);
   void orphan_closed(LaneGuard& guard, int watch);
   void post(LaneGuard& guard, Report report);
@@ -90,7 +91,6 @@ class Lane {
   std::map<GuardId, std::unique_ptr<LaneGuard>> guards_;
   GuardId next_id_ = 0;
   Time next_look_{};
-  bool degraded_ = false;  // some watch can't be had: look more often
   bool stopping_ = false;
   std::mutex mutex_;
   std::vector<std::function<void()>> messages_;

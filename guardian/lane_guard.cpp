@@ -40,7 +40,13 @@ std::optional<Time> LaneGuard::next_time() const {
   return earliest;
 }
 
-void LaneGuard::tick(Time now, WallTime wall) {
+void LaneGuard::pause(std::optional<WallTime> until, Time now, WallTime wall) {
+  status.paused_until = until;
+  pause_ends.reset();
+  if (until && *until != WallTime::max()) pause_ends = now + std::max(WallTime::duration{0}, *until - wall);
+}
+
+void LaneGuard::tick(Time now) {
   if (settle_at && *settle_at <= now) {
     settle_at.reset();
     due = forced = true;
@@ -51,7 +57,7 @@ void LaneGuard::tick(Time now, WallTime wall) {
   }
   if (pause_ends && *pause_ends <= now) {
     pause_ends.reset();
-    if (status.paused_until && *status.paused_until <= wall) status.paused_until.reset();
+    status.paused_until.reset();  // by the steady clock: a wall clock that was set back doesn't prolong it
     due = structure = must_report = true;
   }
 }

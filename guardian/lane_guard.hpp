@@ -55,6 +55,7 @@ struct LaneGuard {
   // What is watched now.
   Chain armed;
   std::vector<Chain> armed_others;
+  bool degraded = false;  ///< some watch of it can't be had: it is looked at often
 
   GuardStatus status;
   std::string last_failure, last_writer;
@@ -65,7 +66,9 @@ struct LaneGuard {
   /// The earliest time at which it must look without an event.
   [[nodiscard]] std::optional<Time> next_time() const;
   /// Timers that are over make it due.
-  void tick(Time now, WallTime wall);
+  void tick(Time now);
+  /// nullopt: no pause; WallTime::max(): until `resume`.
+  void pause(std::optional<WallTime> until, Time now, WallTime wall);
   /// True when the state or its reason is another than before.
   bool set_state(State state, const std::string& reason, WallTime now);
   /// The lists, servers and sources of a decision, as status tells them.

@@ -189,7 +189,7 @@ void Lane::settle_outcome(LaneGuard& guard, Outcome& outcome, Time begun) {
     keeper_.later("durable " + guard.guarded.policy.path, kDurableQuiet, kDurableMost,
                   [place] { make_durable(place); });
   }
-  arm(guard);
+  arm(guard, report);
   if (outcome.memory_changed) {
     const std::string& path = guard.guarded.policy.path;
     keeper_.later(
@@ -226,18 +226,25 @@ void Lane::note_failure(LaneGuard& guard, State state, const std::string& reason
 }
 
 // Re-arm, then look again: what happened before a watch was there gives no event.
-void Lane::arm(LaneGuard& guard) {
+void Lane::arm(LaneGuard& guard, Report& report) {
   Guarded& guarded = guard.guarded;
-  if (watcher_.lost(guard.id) || !same_chain(guard.armed, guarded.seen.chain) ||
-      !same_chains(guard.armed_others, guarded.other_chains)) {
-    const bool was_degraded = degraded_;
-    degraded_ = !watcher_.watch(guard.id, guarded.seen.chain, guarded.other_chains);
+  const bool same =
+      same_chain(guard.armed, guarded.seen.chain) && same_chains(guard.armed_others, guarded.other_chains);
+  if (!same || guard.degraded || watcher_.lost(guard.id)) {
+    const auto watched = watcher_.watch(guard.id, guarded.seen.chain, guarded.other_chains);
+    if (!watched && !guard.degraded) {
+      report.warning =
+          guard.guarded.policy.path + ": looked at every second, for a watch can't be had: " + watched.error().text();
+      next_look_ = Clock::now();
+    }
+    guard.degraded = !watched;
     guard.armed = guarded.seen.chain;
     guard.armed_others = guarded.other_chains;
     let_go(guard.armed);
     for (Chain& chain : guard.armed_others) let_go(chain);
-    guard.due = guard.structure = true;
-    if (degraded_ && !was_degraded) next_look_ = Clock::now();
+    if (!same || watched) guard.due = guard.structure = true;
+    report.moved = !same;
+    guard.must_report = guard.must_report || !same;
   }
   guarded.seen.chain = guard.armed;
   guarded.other_chains.clear();

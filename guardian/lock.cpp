@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
+#include <algorithm>
 #include <set>
 
 #include "lib/tree/walk.hpp"
@@ -20,23 +22,30 @@ std::string folder_of(const std::string& path) {
 }  // namespace
 
 Result<void> DirectoryLocks::take(const std::vector<Policy>& guards) {
-  std::set<std::string> wanted;
-  for (const Policy& policy : guards) wanted.insert(folder_of(policy.path));
-  std::erase_if(locks_, [&](const auto& lock) { return !wanted.contains(lock.first); });
+  std::set<std::string> folders;
+  for (const Policy& policy : guards) folders.insert(folder_of(policy.path));
   complete_ = true;
-  for (const std::string& folder : wanted) {
-    if (locks_.contains(folder)) continue;
+  std::vector<Lock> taken;
+  for (const std::string& folder : folders) {
     const Chain chain = walk(root_, folder + "/.lock");  // the name itself is never made: its directory is what we want
     if (!chain.complete) {
       complete_ = false;
       continue;
     }
-    const int held = chain.steps.back().place.directory->get();
-    FileDescriptor fd(::openat(held, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!fd) return errno_error("open", folder);
-    if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) return errno_error("lock", folder);
-    locks_.emplace(folder, std::move(fd));
+    const Step& step = chain.steps.back();
+    // Two paths may lead to one directory: it is locked once, and a lock of our own doesn't shut us out.
+    const auto is_it = [&](const Lock& lock) { return lock.device == step.device && lock.inode == step.inode; };
+    if (std::any_of(taken.begin(), taken.end(), is_it)) continue;
+    if (const auto held = std::find_if(locks_.begin(), locks_.end(), is_it); held != locks_.end()) {
+      taken.push_back(*held);
+      continue;
+    }
+    const SharedDescriptor fd = share(::openat(step.place.directory->get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!*fd) return errno_error("open", folder);
+    if (::flock(fd->get(), LOCK_EX | LOCK_NB) != 0) return errno_error("lock", folder);
+    taken.push_back({step.device, step.inode, fd});
   }
+  locks_ = std::move(taken);
   return {};
 }
 

@@ -32,6 +32,7 @@ void Log::line(LogLevel level, std::string_view text) const {
     out += text;
   }
   out += '\n';
+  if (sink_) return sink_(std::move(out));
   (void)!::write(STDERR_FILENO, out.data(), out.size());
 }
 

@@ -1,25 +1,27 @@
 // A table of contents: the command line, then one command.
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <csignal>
 #include <cstdio>
+#include <exception>
 #include <variant>
 
 #include "guardian/commands.hpp"
 #include "guardian/options.hpp"
 
-int main(int argc, char** argv) {
-  ::umask(0);  // a guarded file's mode is the policy's, ours are given explicitly
-  ::signal(SIGPIPE, SIG_IGN);
-  ::signal(SIGIO, SIG_IGN);  // a lease that is broken while we look
-  const auto parsed = rg::parse_command_line(argc, argv);
-  if (const auto* stop = std::get_if<rg::Stop>(&parsed)) {
-    fmt::print(stdout, "{}", stop->out);
-    fmt::print(stderr, "{}", stop->err);
-    return stop->status;
-  }
-  const auto& options = std::get<rg::Options>(parsed);
+namespace {
+
+// A guard holds its directory and its lock: the soft limit of 1024 is for programs that use select(2).
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int run(const rg::Options& options) {
   switch (options.command) {
     case rg::Command::run:
       return rg::run_command(options);
@@ -41,4 +43,26 @@ int main(int argc, char** argv) {
       return rg::config_command(options);
   }
   return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  ::umask(0);  // a guarded file's mode is the policy's, ours are given explicitly
+  raise_descriptor_limit();
+  ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);
+  ::signal(SIGIO, SIG_IGN);  // a lease that is broken while we look
+  const auto parsed = rg::parse_command_line(argc, argv);
+  if (const auto* stop = std::get_if<rg::Stop>(&parsed)) {
+    fmt::print(stdout, "{}", stop->out);
+    fmt::print(stderr, "{}", stop->err);
+    return stop->status;
+  }
+  try {
+    return run(std::get<rg::Options>(parsed));
+  } catch (const std::exception& error) {  // no descriptors, no memory: the libraries know no other way to say so
+    fmt::print(stderr, "resolv-guardian: {}\n", error.what());
+    return 3;
+  }
 }

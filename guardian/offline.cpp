@@ -38,10 +38,13 @@ Result<Offline> Offline::open(const std::string& root, const std::string& state_
   return Offline(*opened, state_dir);
 }
 
-void Offline::load(const Policy& policy) {
+void Offline::load(const Policy& policy, StateDirectory::Access access) {
+  warnings_.clear();
   guarded_ = Guarded{};
   guarded_.policy = policy;
-  guarded_.memory = state_.load_memory(policy.path).value;
+  auto loaded = StateDirectory(state_.path(), access).load_memory(policy.path);
+  guarded_.memory = std::move(loaded.value);
+  if (!loaded.warning.empty()) warnings_.push_back(std::move(loaded.warning));
   heed_machine(guarded_.memory, *files_);
   forget_denied(guarded_.memory, policy);
 }
@@ -51,13 +54,14 @@ PassOptions Offline::options() {
   options.how = How::start;
   options.clock = [] { return std::chrono::system_clock::now(); };
   options.interface_exists = interface_exists;
+  options.taken = [this](const Seen& seen) { return taken_by_another(seen); };
   options.intend = [this](const std::string& digest) { (void)state_.save_intent(guarded_.policy.path, digest); };
   return options;
 }
 
 Outcome Offline::bring_to_hold(const Policy& policy, bool paused) {
   using Clock = std::chrono::steady_clock;
-  load(policy);
+  load(policy, StateDirectory::Access::full);
   PassOptions pass = options();
   pass.gate = [&](const Decision& decision) -> std::optional<Held> {
     if (paused) return Held{State::paused, "paused: it drifts and is left so"};
@@ -81,17 +85,48 @@ Outcome Offline::bring_to_hold(const Policy& policy, bool paused) {
   }
   outcome.events = std::move(events);
   if (outcome.holds() && guarded_.seen.chain.complete) make_durable(guarded_.seen.target());
-  (void)state_.save_memory(policy.path, guarded_.memory);
+  save();
+  take(guarded_.seen);
   return outcome;
 }
 
 Decision Offline::look(const Policy& policy) {
-  load(policy);
-  return look_and_decide(guarded_, *files_, options());
+  load(policy, StateDirectory::Access::read_only);
+  Decision decision = look_and_decide(guarded_, *files_, options());
+  if (std::string taken = taken_by_another(guarded_.seen); !taken.empty()) {
+    decision.kind = Decision::Kind::refuse;
+    decision.refusal = std::move(taken);
+  }
+  take(guarded_.seen);
+  return decision;
+}
+
+void Offline::save() {
+  if (auto saved = state_.save_memory(guarded_.policy.path, guarded_.memory); !saved) {
+    warnings_.push_back("what was learned can't be kept: " + saved.error().text());
+  }
+}
+
+// As in a lane: the earlier guard in the configuration has the target.
+std::string Offline::taken_by_another(const Seen& seen) const {
+  if (!seen.chain.complete) return {};
+  const Step& mine = seen.chain.steps.back();
+  for (const auto& [guard, theirs] : targets_) {
+    if (guard == guarded_.policy.path || theirs.device != mine.device || theirs.inode != mine.inode) continue;
+    if (theirs.place.name != mine.place.name) continue;
+    return "same-file: it is the file that the guard of " + guard + " keeps; remove one of them";
+  }
+  return {};
+}
+
+void Offline::take(const Seen& seen) {
+  if (!seen.chain.complete) return;
+  targets_.push_back({guarded_.policy.path, seen.chain.steps.back()});
+  targets_.back().step.place.directory.reset();  // one descriptor a guard would be too many
 }
 
 Result<Released> Offline::release(const Policy& policy) {
-  load(policy);
+  load(policy, StateDirectory::Access::full);
   auto released = rg::release(guarded_, *files_);
   if (auto saved = state_.save_memory(policy.path, guarded_.memory); !saved && released) return saved.error();
   return released;

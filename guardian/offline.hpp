@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "guardian/lock.hpp"
 #include "guardian/pauses.hpp"
@@ -20,20 +21,31 @@ class Offline {
   Result<void> lock(const std::vector<Policy>& guards) { return locks_.take(guards); }
   /// Brings one guard to hold, waiting for an unfinished writer at most `settle`. Stores what it learned.
   Outcome bring_to_hold(const Policy& policy, bool paused);
-  /// Looks and decides; nothing is written, not even state.
+  /// Looks and decides; nothing is written, not even state. A target that an earlier guard has is refused.
   Decision look(const Policy& policy);
   Result<Released> release(const Policy& policy);
   /// What the guarded name reads now, where that is a file.
   [[nodiscard]] const Seen& seen() const { return guarded_.seen; }
+  /// What the last call has to warn of: a damaged memory, one that can't be saved.
+  [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
   Offline(SharedDescriptor root, std::string state_dir);
-  void load(const Policy& policy);
+  void load(const Policy& policy, StateDirectory::Access access);
   PassOptions options();
+  void save();
+  [[nodiscard]] std::string taken_by_another(const Seen& seen) const;
+  void take(const Seen& seen);
   std::unique_ptr<DiskFiles> files_;
   DirectoryLocks locks_;
   StateDirectory state_;
   Guarded guarded_;
+  std::vector<std::string> warnings_;
+  struct Target {
+    std::string guard;
+    Step step;
+  };
+  std::vector<Target> targets_;  // of the guards that were looked at, in their order
 };
 
 /// if_nametoindex(3), or a number that is an interface's.

@@ -21,8 +21,9 @@ void Supervisor::watch_configuration() {
   auto watcher = Watcher::create();
   if (!watcher) return setup_.log.warning("changes of the configuration aren't seen: " + watcher.error().text());
   configuration_watcher_.emplace(std::move(*watcher));
-  configuration_events_ =
-      std::make_unique<boost::asio::posix::stream_descriptor>(io_, ::dup(configuration_watcher_->descriptor()));
+  const int events = ::dup(configuration_watcher_->descriptor());
+  if (events < 0) return setup_.log.warning("changes of the configuration aren't seen: no descriptor is left");
+  configuration_events_ = std::make_unique<boost::asio::posix::stream_descriptor>(io_, events);
   arm_configuration();
   reload_later(std::chrono::milliseconds{0});  // what changed before the watch was there gave no event
 }

@@ -11,6 +11,7 @@ namespace rg {
 namespace {
 
 namespace json = boost::json;
+constexpr std::chrono::milliseconds kMostTime = std::chrono::hours{24 * 366};
 
 std::string text_of(const json::object& request, std::string_view key) {
   const auto* value = request.if_contains(json::string_view(key.data(), key.size()));
@@ -22,7 +23,7 @@ std::optional<std::chrono::milliseconds> milliseconds_of(const json::object& req
   boost::system::error_code error;
   const auto number = value == nullptr ? std::int64_t{0} : value->to_number<std::int64_t>(error);
   if (value == nullptr || error || number < 0) return std::nullopt;
-  return std::chrono::milliseconds(number);
+  return std::min(std::chrono::milliseconds(number), kMostTime);
 }
 
 json::object refusal(const std::string& why) { return {{"error", why}}; }
@@ -30,15 +31,14 @@ json::object refusal(const std::string& why) { return {{"error", why}}; }
 }  // namespace
 
 void Supervisor::handle(const json::object& request, const Answer& answer) {
+  if (stopping_) return answer(refusal("the guardian is stopping"));
   const std::string command = text_of(request, "command");
   if (command == "status") return answer({{"status", status_json(status_)}});
   if (command == "wait-holds") {
     const auto limit = milliseconds_of(request, "within_ms");
     const bool for_ever = limit && limit->count() == 0;
-    return wait_until([this] { return all_hold(); }, for_ever ? std::nullopt : limit,
-                      [this, answer] {
-                        answer({{"status", status_json(status_)}});
-                      });
+    const auto told = [this, answer] { answer({{"status", status_json(status_)}}); };
+    return wait_until([this] { return all_hold(); }, for_ever ? std::nullopt : limit, told, answer);
   }
   if (command == "pause") return set_pause(request, answer);
   if (command == "resume") return resume(request, answer);
@@ -47,19 +47,25 @@ void Supervisor::handle(const json::object& request, const Answer& answer) {
   answer(refusal("unknown command: " + command));
 }
 
+// Waiters are known by number: their time may be over in the same round in which what they wait for came true.
 void Supervisor::wait_until(std::function<bool()> done, std::optional<std::chrono::milliseconds> limit,
-                            std::function<void()> finish) {
+                            std::function<void()> finish, const Answer& answer) {
   if (done()) return finish();
-  waiters_.push_back({std::move(done), std::move(finish), nullptr});
-  const auto waiter = std::prev(waiters_.end());
+  const WaiterId id = next_waiter_++;
+  Waiter& waiter = waiters_[id];
+  waiter.done = std::move(done);
+  waiter.finish = std::move(finish);
+  answer.when_gone([this, id] { waiters_.erase(id); });
   if (!limit) return;
-  waiter->timer = std::make_unique<boost::asio::steady_timer>(io_, *limit);
-  waiter->timer->async_wait([this, waiter](const boost::system::error_code& error) {
-    if (error) return;
-    const auto end = std::move(waiter->finish);
-    waiters_.erase(waiter);
-    end();
+  waiter.timer = std::make_unique<boost::asio::steady_timer>(io_, *limit);
+  waiter.timer->async_wait([this, id](const boost::system::error_code& error) {
+    if (!error) finish_waiter(id);
   });
+}
+
+void Supervisor::finish_waiter(WaiterId id) {
+  auto waiter = waiters_.extract(id);
+  if (!waiter.empty()) waiter.mapped().finish();
 }
 
 std::vector<std::string> Supervisor::named(const json::object& request) const {
@@ -87,7 +93,12 @@ void Supervisor::set_pause(const json::object& request, const Answer& answer) {
       return guard == nullptr || guard->state == State::paused || guard->state == State::waiting;
     });
   };
-  wait_until(all_paused, std::chrono::milliseconds{2000}, [answer] { answer({{"ok", true}}); });
+  wait_until(
+      all_paused, std::chrono::milliseconds{2000},
+      [answer] {
+        answer({{"ok", true}});
+      },
+      answer);
 }
 
 void Supervisor::resume(const json::object& request, const Answer& answer) {
@@ -104,7 +115,12 @@ void Supervisor::resume(const json::object& request, const Answer& answer) {
       return guard != nullptr && guard->state == State::paused;
     });
   };
-  wait_until(none_paused, std::chrono::milliseconds{2000}, [answer] { answer({{"ok", true}}); });
+  wait_until(
+      none_paused, std::chrono::milliseconds{2000},
+      [answer] {
+        answer({{"ok", true}});
+      },
+      answer);
 }
 
 void Supervisor::release(const json::object& request, const Answer& answer) {
@@ -115,9 +131,10 @@ void Supervisor::release(const json::object& request, const Answer& answer) {
     std::string errors;
   };
   const auto pending = std::make_shared<Pending>(Pending{paths.size(), {}});
-  for (const std::string& path : paths) {
-    (void)pauses_.set(path, WallTime::max());
-    lane_->release(path, [this, pending, answer](const std::string& error) {
+  for (const Policy& policy : setup_.loaded.settings->guards) {
+    if (std::find(paths.begin(), paths.end(), policy.path) == paths.end()) continue;
+    (void)pauses_.set(policy.path, WallTime::max());
+    lane_->release(policy, [this, pending, answer](const std::string& error) {
       boost::asio::post(io_, [pending, answer, error] {
         if (!error.empty()) pending->errors.append(pending->errors.empty() ? "" : "; ").append(error);
         if (--pending->left != 0) return;
@@ -142,7 +159,12 @@ void Supervisor::apply(const Answer& answer) {
     }
     return true;
   };
-  wait_until(done, limit, [this, answer] { answer({{"status", status_json(status_)}}); });
+  wait_until(
+      done, limit,
+      [this, answer] {
+        answer({{"status", status_json(status_)}});
+      },
+      answer);
 }
 
 }  // namespace rg

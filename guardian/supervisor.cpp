@@ -30,10 +30,12 @@ Supervisor::Supervisor(Setup setup)
     : setup_(std::move(setup)),
       notify_(process_environment()),
       state_(setup_.directories.state),
-      journal_(setup_.directories.state),
+      journal_(std::make_shared<Journal>(setup_.directories.state)),
       pauses_(Pauses::load(setup_.directories.runtime)) {}
 
-Supervisor::~Supervisor() = default;
+Supervisor::~Supervisor() {
+  if (closer_.joinable()) closer_.join();
+}
 
 int Supervisor::fail(const std::string& why) {
   setup_.log.error(why);
@@ -41,6 +43,9 @@ int Supervisor::fail(const std::string& why) {
 }
 
 int Supervisor::run() {
+  setup_.log.send_to([this](std::string line) {
+    recorder_.post([line = std::move(line)] { (void)!::write(STDERR_FILENO, line.data(), line.size()); });
+  });
   auto lock = lock_runtime(setup_.directories.runtime);
   if (!lock) return fail("another guardian uses this runtime directory, or it can't be locked: " + lock.error().text());
   runtime_lock_ = std::move(*lock);
@@ -59,7 +64,7 @@ int Supervisor::run() {
                      boost::asio::post(io_,
                                        [this, report = std::move(report)]() mutable { on_report(std::move(report)); });
                    },
-                   [this] { boost::asio::post(io_, [this] { stopped(); }); }};
+                   [this] { boost::asio::post(io_, [this] { lane_ended(); }); }};
   auto made = Lane::create(std::move(lane));
   if (!made) return fail(made.error().text());
   lane_ = std::move(*made);
@@ -91,7 +96,9 @@ bool Supervisor::prepare() {
 
 void Supervisor::begin_generation(std::uint64_t generation) {
   const Settings& settings = *setup_.loaded.settings;
-  if (auto saved = state_.save_generation(generation); !saved) setup_.log.warning(saved.error().text());
+  recorder_.post([state = state_, generation, log = setup_.log] {
+    if (auto saved = state.save_generation(generation); !saved) log.warning(saved.error().text());
+  });
   status_.generation = generation;
   std::vector<Rollout::Guard> order;
   std::vector<GuardStatus> guards;
@@ -137,7 +144,8 @@ void Supervisor::on_report(Report report) {
   if (!report.warning.empty()) setup_.log.warning(report.warning);
   record(std::move(report.events));
   GuardStatus* guard = find(report.status.path);
-  if (guard == nullptr || !report.warning.empty()) return;
+  if (report.moved && !stopping_) take_locks();
+  if (stopping_ || guard == nullptr || report.generation == 0) return;
   *guard = report.status;
   if (report.generation == rollout_->generation()) {
     const bool was_paused = pauses_.of(guard->path).has_value();
@@ -162,20 +170,17 @@ void Supervisor::refresh() {
   }
   if (status_.phase != rollout_->phase() && rollout_->phase() == Phase::reconciling && setup_.source.from_file() &&
       status_.config_error.empty()) {
-    (void)state_.save_verified_config(print_config(*setup_.loaded.settings));
+    recorder_.post(
+        [state = state_, toml = print_config(*setup_.loaded.settings)] { (void)state.save_verified_config(toml); });
   }
   status_.phase = rollout_->phase();
   check_ready();
   notify_.status(status_line(status_));
-  for (auto waiter = waiters_.begin(); waiter != waiters_.end();) {
-    if (!waiter->done()) {
-      ++waiter;
-      continue;
-    }
-    const auto finish = std::move(waiter->finish);
-    waiter = waiters_.erase(waiter);
-    finish();
+  std::vector<WaiterId> done;
+  for (const auto& [id, waiter] : waiters_) {
+    if (waiter.done()) done.push_back(id);
   }
+  for (const WaiterId id : done) finish_waiter(id);
 }
 
 bool Supervisor::all_hold() const {
@@ -209,12 +214,19 @@ void Supervisor::record(std::vector<Event> events) {
 
 void Supervisor::flush_history() {
   if (unwritten_.empty()) return;
-  if (auto appended = journal_.append(unwritten_); !appended) setup_.log.warning(appended.error().text());
-  unwritten_.clear();
+  recorder_.post([journal = journal_, events = std::exchange(unwritten_, {}), log = setup_.log] {
+    if (auto appended = journal->append(events); !appended) log.warning(appended.error().text());
+  });
 }
 
 void Supervisor::await_signals() {
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) signals_.add(signal);
+  sigset_t ours;
+  ::sigemptyset(&ours);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
+    signals_.add(signal);
+    ::sigaddset(&ours, signal);
+  }
+  ::pthread_sigmask(SIG_UNBLOCK, &ours, nullptr);  // whoever started us may have blocked them
   signals_.async_wait([this](const boost::system::error_code& error, int signal) {
     if (error) return;
     on_signal(signal);
@@ -234,19 +246,28 @@ void Supervisor::stop() {
   lane_->stop();
   stop_timer_.expires_after(kStopWithin);
   stop_timer_.async_wait([this](const boost::system::error_code& error) {
-    if (error) return;
-    setup_.log.error("a file system doesn't answer: ending without waiting for it");
-    flush_history();
-    locks_->release();
-    ::_exit(0);
+    if (!error) leave_now();
   });
 }
 
-void Supervisor::stopped() {
-  lane_.reset();
-  stop_timer_.cancel();
-  flush_history();
-  io_.stop();
+// The lane's last words are said. What its keeper still makes durable is waited for, but not for long.
+void Supervisor::lane_ended() {
+  if (closer_.joinable()) return;
+  closer_ = std::thread([this] {
+    block_signals();
+    lane_.reset();
+    boost::asio::post(io_, [this] {
+      flush_history();
+      recorder_.post([this] { boost::asio::post(io_, [this] { io_.stop(); }); });
+    });
+  });
+}
+
+// A file system that doesn't answer holds a thread; locks, socket and process must not wait for it.
+void Supervisor::leave_now() {
+  locks_->release();
+  runtime_lock_ = FileDescriptor{};
+  ::_exit(exit_status_);
 }
 
 void Supervisor::await_watchdog() {
@@ -259,16 +280,21 @@ void Supervisor::await_watchdog() {
   });
 }
 
+// The guarded directories as they are now: one may have been swapped for another.
+void Supervisor::take_locks() {
+  auto taken = locks_->take(setup_.loaded.settings->guards);
+  if (taken || stopping_) return;
+  exit_status_ = fail("another guardian guards this directory: " + taken.error().text());
+  stop();
+}
+
 // A guarded directory that was missing is locked when it appears.
 void Supervisor::await_locks() {
   if (locks_->complete()) return;
   lock_timer_.expires_after(kLockAgain);
   lock_timer_.async_wait([this](const boost::system::error_code& error) {
-    if (error) return;
-    if (auto taken = locks_->take(setup_.loaded.settings->guards); !taken) {
-      exit_status_ = fail("another guardian guards this directory: " + taken.error().text());
-      return stop();
-    }
+    if (error || stopping_) return;
+    take_locks();
     await_locks();
   });
 }

@@ -5,7 +5,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +17,7 @@
 #include "guardian/log.hpp"
 #include "guardian/notify.hpp"
 #include "guardian/pauses.hpp"
+#include "guardian/recorder.hpp"
 #include "guardian/settings_source.hpp"
 #include "lib/reconcile/rollout.hpp"
 #include "lib/store/journal.hpp"
@@ -40,6 +41,7 @@ class Supervisor {
   int run();
 
  private:
+  using WaiterId = std::uint64_t;
   struct Waiter {  // a client that waits for a state of all guards
     std::function<bool()> done;
     std::function<void()> finish;
@@ -58,7 +60,9 @@ class Supervisor {
   void on_signal(int signal);
   void await_signals();
   void stop();
-  void stopped();
+  void lane_ended();
+  void leave_now();
+  void take_locks();
   void await_watchdog();
   void await_locks();
   // reload.cpp
@@ -70,7 +74,8 @@ class Supervisor {
   // requests.cpp
   void handle(const boost::json::object& request, const Answer& answer);
   void wait_until(std::function<bool()> done, std::optional<std::chrono::milliseconds> limit,
-                  std::function<void()> finish);
+                  std::function<void()> finish, const Answer& answer);
+  void finish_waiter(WaiterId id);
   void set_pause(const boost::json::object& request, const Answer& answer);
   void resume(const boost::json::object& request, const Answer& answer);
   void release(const boost::json::object& request, const Answer& answer);
@@ -79,6 +84,7 @@ class Supervisor {
   [[nodiscard]] bool all_hold() const;
   GuardStatus* find(const std::string& path);
 
+  Recorder recorder_;  // first: what others still give it when they end is done
   Setup setup_;
   boost::asio::io_context io_;
   boost::asio::signal_set signals_{io_};
@@ -88,16 +94,18 @@ class Supervisor {
   std::optional<Watcher> configuration_watcher_;
   Notify notify_;
   StateDirectory state_;
-  Journal journal_;
+  std::shared_ptr<Journal> journal_;
   Pauses pauses_;
   FileDescriptor runtime_lock_;
   std::optional<DirectoryLocks> locks_;
   std::unique_ptr<ControlServer> control_;
   std::unique_ptr<Lane> lane_;
+  std::thread closer_;  ///< waits for the lane's end, which a file system may hold up
   std::optional<Rollout> rollout_;
   Status status_;
   std::vector<bool> looked_;  ///< per guard: it reported since the last `apply`
-  std::list<Waiter> waiters_;
+  std::map<WaiterId, Waiter> waiters_;
+  WaiterId next_waiter_ = 0;
   std::vector<Event> unwritten_;
   bool ready_said_ = false, stopping_ = false;
   int exit_status_ = 0;
