@@ -36,8 +36,22 @@ std::string DiskFiles::standing_refusal(const Place& place) {
   return {};
 }
 
+// What isn't ours, or can't be taken away, stands where our temporary file belongs.
+static std::string in_the_way(const Place& place) {
+  const std::string name = temporary_name(place.name);
+  const int dir = place.directory->get();
+  struct stat info {};
+  if (::fstatat(dir, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return {};
+  if (S_ISDIR(info.st_mode)) return "directory: " + name + " stands where our temporary file belongs; rmdir it";
+  if (has_attribute(dir, name.c_str(), STATX_ATTR_IMMUTABLE) || has_attribute(dir, name.c_str(), STATX_ATTR_APPEND)) {
+    return "immutable: " + name + " stands where our temporary file belongs; chattr -ia it and remove it";
+  }
+  return "permission: " + name + " stands where our temporary file belongs and can't be removed; remove it";
+}
+
 std::string DiskFiles::refusal(const Place& place, const Error& error) {
   if (std::string standing = standing_refusal(place); !standing.empty()) return standing;
+  if (error.code == EEXIST) return in_the_way(place);
   const int dir = place.directory->get();
   const char* name = place.name.c_str();
   if (error.code == EROFS || read_only_here(dir, name) || read_only_here(dir, ".")) {

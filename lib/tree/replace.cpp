@@ -12,6 +12,8 @@
 #include <sys/vfs.h>
 
 #include <array>
+#include <climits>
+#include <cstdio>
 
 #include "lib/tree/attributes.hpp"
 #include "lib/tree/disk_files.hpp"
@@ -177,7 +179,22 @@ Result<Swap> swap_in(const Replacement& wanted, const std::string& temporary) {
 
 }  // namespace
 
-std::string temporary_name(const std::string& name) { return "." + name + ".resolv-guardian"; }
+// FNV-1a: names that are cut at the same place shall differ, nothing more.
+static std::string short_hash(const std::string& name) {
+  std::uint64_t hash = 14695981039346656037U;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  std::array<char, 17> text{};
+  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(hash));
+  return text.data();
+}
+
+std::string temporary_name(const std::string& name) {
+  const std::string suffix = ".resolv-guardian";
+  if (1 + name.size() + suffix.size() <= NAME_MAX) return "." + name + suffix;
+  std::size_t kept = NAME_MAX - 1 - suffix.size() - 17;
+  while (kept > 0 && (static_cast<unsigned char>(name[kept]) & 0xC0U) == 0x80U) --kept;  // not within a UTF-8 character
+  return "." + name.substr(0, kept) + "." + short_hash(name) + suffix;
+}
 
 // The descriptor of the new file (none for a link): closing it can wait until the file is visible.
 Result<FileDescriptor> DiskFiles::make_temporary(const Replacement& wanted, const std::string& temporary) {
