@@ -1,13 +1,17 @@
 #include "lib/policy/decide.hpp"
 
 #include <algorithm>
+#include <cerrno>
 
 #include "lib/policy/verbs.hpp"
+#include "lib/result.hpp"
 
 namespace rg {
 namespace {
 
 constexpr std::string_view kDefaultLabel = "system_u:object_r:net_conf_t:s0";  // refpolicy's for /etc/resolv.conf
+
+constexpr std::uint32_t kWorldReads = 0004;  // what lib/tree asks of a file that is reached through a link
 
 bool is_within(std::string_view path, const std::vector<std::string>& folders) {
   return std::any_of(folders.begin(), folders.end(), [&](std::string_view folder) {
@@ -23,6 +27,12 @@ bool leads_elsewhere(const Policy& policy, const Node& node) {
   return !node.path.empty() && !is_within(node.path, policy.write_within);
 }
 
+// An I/O error or a limit; EACCES and EPERM are somebody's decision.
+bool is_failed(const Node& node) {
+  const bool decided = node.error == 0 || node.error == EACCES || node.error == EPERM;
+  return node.kind == Node::Kind::unreadable && !decided;
+}
+
 std::string refuse_node(const Node& node) {
   const std::string path(node.path);
   switch (node.kind) {
@@ -31,6 +41,7 @@ std::string refuse_node(const Node& node) {
     case Node::Kind::other:
       return "device: " + path + " is a device, socket or FIFO; replace it by a file or link";
     case Node::Kind::unreadable:
+      if (is_failed(node)) return "it can't be looked at: " + Error{node.error, "read", path}.text();
       return "permission: it can't be read, or is reached through a link and not readable by everyone (chmod 0644)";
     case Node::Kind::no_directory:
       return "missing: the directory it belongs in doesn't exist and is never made by us; make it" +
@@ -63,6 +74,13 @@ std::optional<std::string_view> readable(const Node& node) {
   return node.kind == Node::Kind::file ? std::optional(node.bytes) : std::nullopt;
 }
 
+Decision refuse(Decision decision, const Node& node, std::string refusal) {
+  decision.kind = Decision::Kind::refuse;
+  decision.failed = is_failed(node);
+  decision.refusal = std::move(refusal);
+  return decision;
+}
+
 // A regular file at the guarded name, where a link stands now.
 Decision replace_link_by_file(const Policy& policy, const Node& node, const Circumstances& now) {
   Decision decision;
@@ -90,9 +108,7 @@ Decision want_link(const Policy& policy, const Node& node, const Circumstances& 
     return decision;
   }
   if (std::string refusal = node.linked ? std::string{} : refuse_node(node); !refusal.empty()) {
-    decision.kind = Decision::Kind::refuse;
-    decision.refusal = std::move(refusal);
-    return decision;
+    return refuse(std::move(decision), node, std::move(refusal));
   }
   const Content before = judge(policy, readable(node), now);
   decision.kind = Decision::Kind::rewrite;
@@ -108,9 +124,7 @@ Decision judge_file(const Policy& policy, const Node& node, const Circumstances&
   Decision decision;
   decision.content = judge(policy, readable(node), now);
   if (std::string refusal = refuse_node(node); !refusal.empty()) {
-    decision.kind = Decision::Kind::refuse;
-    decision.refusal = std::move(refusal);
-    return decision;
+    return refuse(std::move(decision), node, std::move(refusal));
   }
   decision.violations = decision.content.violations;
   decision.label = wanted_label(policy, node, now);
@@ -120,6 +134,11 @@ Decision judge_file(const Policy& policy, const Node& node, const Circumstances&
     decision.violations.push_back(Violation::label);
   }
   if (decision.violations.empty()) return decision;
+  if (node.linked && (policy.mode & kWorldReads) == 0) {
+    return refuse(std::move(decision), node,
+                  "permission: the mode that is set would make it unreadable through the link, for us too; set mode = "
+                  "\"0644\" or link = \"file\"");
+  }
   decision.kind = Decision::Kind::rewrite;
   decision.only_attributes = content_holds;
   decision.bytes = content_holds ? std::string(node.bytes) : decision.content.wanted;
@@ -139,6 +158,8 @@ Decision follow_link(const Policy& policy, const Node& node, const Circumstances
 
 }  // namespace
 
+bool is_limit(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM; }
+
 bool shows_foreign_server(const Policy& policy, std::string_view bytes) {
   const std::vector<Nameserver> servers = nameservers(parse(bytes));
   return std::any_of(servers.begin(), servers.end(), [&](const Nameserver& server) {
@@ -147,6 +168,11 @@ bool shows_foreign_server(const Policy& policy, std::string_view bytes) {
 }
 
 Decision decide(const Policy& policy, const Node& node, const Circumstances& now) {
+  if (node.kind == Node::Kind::unreadable && is_limit(node.error)) {
+    Decision decision;
+    decision.content = judge(policy, std::nullopt, now);
+    return refuse(std::move(decision), node, refuse_node(node));
+  }
   if (policy.link_to && now.link_target && shows_foreign_server(policy, *now.link_target)) {
     return want_link(policy, node, now);
   }

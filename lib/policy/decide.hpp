@@ -17,6 +17,7 @@ namespace rg {
 struct Node {
   enum class Kind { absent, file, directory, other, unreadable, no_directory, loop };
   Kind kind = Kind::absent;  ///< of the final target
+  int error = 0;             ///< kind unreadable: the errno of the look
   bool linked = false;       ///< the guarded name itself is a symbolic link
   std::string_view link_text;
   std::string_view path;    ///< of the final target inside the root, without links; empty where there is none
@@ -40,7 +41,8 @@ struct Decision {
   Kind kind = Kind::keep;
   std::vector<Violation> violations;
   Content content;
-  std::string refusal;  ///< kind refuse: begins with the word of CONTRACT section 4 and says what to do
+  std::string refusal;  ///< kind refuse: begins with the state's word (immutable, permission, ...), says what to do
+  bool failed = false;  ///< kind refuse: by an I/O error or a limit, and not by what stands there
   // kind rewrite:
   bool at_name = false;          ///< the guarded name itself is replaced, not the target of its link
   bool make_link = false;        ///< by a link to policy.link_to
@@ -51,6 +53,10 @@ struct Decision {
 };
 
 [[nodiscard]] Decision decide(const Policy& policy, const Node& node, const Circumstances& circumstances);
+
+/// Whether an errno tells of our own limits (descriptors, memory) and nothing of what was looked at: no node is
+/// replaced for that.
+[[nodiscard]] bool is_limit(int error);
 
 /// Whether a server in `bytes` is neither ours nor denied: the target of link_to is good for a link then.
 [[nodiscard]] bool shows_foreign_server(const Policy& policy, std::string_view bytes);

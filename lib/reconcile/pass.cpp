@@ -67,7 +67,10 @@ class Pass {
     const Surroundings around = look_around(guarded_, files_, ours_);
     const Circumstances now{around.document, around.link_target, around.upstream,
                             guarded_.memory, files_.selinux(),   options_.interface_exists};
-    outcome_.decision = decide(guarded_.policy, as_node(guarded_.seen), now);
+    Node node = as_node(guarded_.seen);
+    if (around.error != 0) node.kind = Node::Kind::unreadable;
+    if (around.error != 0) node.error = around.error;
+    outcome_.decision = decide(guarded_.policy, node, now);
   }
 
   // True: this is the end of the pass.
@@ -80,6 +83,7 @@ class Pass {
     }
     if (decision.kind == Decision::Kind::refuse) {
       note_content();
+      if (decision.failed) return end(Failed{decision.refusal});
       return end(Refused{decision.refusal});
     }
     if (writes_ == 0 && !options_.force && unfinished()) return end(Held{State::settling, "its writer isn't through"});
@@ -136,6 +140,7 @@ class Pass {
 
   // A content that we didn't make, for the history.
   void note_content() {
+    if (is_failed_look(guarded_.seen)) return;  // nothing is known of it
     const auto content = content_of(guarded_.seen);
     if (fresh_ && !ours_) {
       Event event = new_event(Event::Kind::rewrite);

@@ -21,7 +21,9 @@ void read_upstream(Guarded& guarded, Files& files, const std::string& path, Surr
   if (good && (seen.bytes == known || files.writer_open(seen) != WriterOpen::yes)) known = seen.bytes;
   const bool netif = path.substr(0, kNetif.size()) == kNetif;
   if (good) around.upstream.push_back({path.substr(path.rfind('/') + 1), known, netif});
-  if (!good) guarded.upstream_bytes.erase(path);
+  const bool no_answer = is_limit(seen.error);
+  if (no_answer && !known.empty()) around.upstream.push_back({path.substr(path.rfind('/') + 1), known, netif});
+  if (!good && !no_answer) guarded.upstream_bytes.erase(path);
   guarded.other_chains.push_back(std::move(seen.chain));
 }
 
@@ -62,6 +64,15 @@ bool is_our_link(const Guarded& guarded) {
          digest_of_link(seen.chain.name_step().link_text) == guarded.memory.written;
 }
 
+// Whether a look came through the guarded name itself: what is read there is what we put there.
+bool comes_through(const Chain& chain, const Chain& guarded) {
+  if (!guarded.reached_name()) return false;
+  const Step& name = guarded.name_step();
+  return std::any_of(chain.steps.begin(), chain.steps.end(), [&](const Step& step) {
+    return step.device == name.device && step.inode == name.inode && step.place.name == name.place.name;
+  });
+}
+
 }  // namespace
 
 Surroundings look_around(Guarded& guarded, Files& files, bool ours) {
@@ -80,7 +91,10 @@ Surroundings look_around(Guarded& guarded, Files& files, bool ours) {
   if (policy.link_to && !policy.link_to->empty()) {
     const bool absolute = policy.link_to->front() == '/';
     Seen seen = files.observe(absolute ? *policy.link_to : folder_of(policy.path) + *policy.link_to);
-    if (seen.kind == NodeKind::file && (seen.info.st_mode & S_IROTH) != 0) around.link_target = std::move(seen.bytes);
+    const bool good = seen.kind == NodeKind::file && (seen.info.st_mode & S_IROTH) != 0;
+    // A link to itself would be made, taken for a circle, made a file again, and so on for ever.
+    if (good && !comes_through(seen.chain, guarded.seen.chain)) around.link_target = std::move(seen.bytes);
+    if (is_limit(seen.error)) around.error = seen.error;
     guarded.other_chains.push_back(std::move(seen.chain));
   }
   const auto& document = guarded.memory.document;
@@ -90,8 +104,13 @@ Surroundings look_around(Guarded& guarded, Files& files, bool ours) {
   return around;
 }
 
+bool is_failed_look(const Seen& seen) {
+  return node_kind(seen) == Node::Kind::unreadable && seen.error != EACCES && seen.error != EPERM;
+}
+
 Node as_node(const Seen& seen) {
   Node node;
+  node.error = seen.error;
   node.kind = node_kind(seen);
   node.linked = seen.linked();
   if (node.linked) node.link_text = seen.chain.name_step().link_text;

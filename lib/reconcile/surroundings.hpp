@@ -15,10 +15,14 @@ struct Surroundings {
   std::optional<std::string_view> document;
   std::optional<std::string> link_target;
   std::vector<Upstream> upstream;
+  int error = 0;  ///< errno of a look at link_to's target that says nothing of it: a limit was reached
 };
 
 /// Reads upstream files and link_to's target. Their chains go to guarded.other_chains.
 [[nodiscard]] Surroundings look_around(Guarded& guarded, Files& files, bool ours);
+
+/// What stands there can't be told: an I/O error or a limit, and no refusal.
+[[nodiscard]] bool is_failed_look(const Seen& seen);
 
 [[nodiscard]] Node as_node(const Seen& seen);
 

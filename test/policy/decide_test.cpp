@@ -94,6 +94,24 @@ TEST_CASE("decide: what is refused says its word and what to do, with and withou
   CHECK(decision.refusal.size() > word.size() + 10);
 }
 
+TEST_CASE("decide: an I/O error or a limit is a failure, with the error's own words") {
+  Case c;
+  c.of_kind(Node::Kind::unreadable);
+  for (const int error : {EIO, EMFILE, ENOMEM}) {
+    c.node.error = error;
+    CHECK(c.decided().kind == Kind::refuse);
+    CHECK(c.decided().failed);
+    CHECK_FALSE(begins(c.decided().refusal, "permission: "));
+  }
+  c.node.error = EIO;
+  CHECK(c.decided().refusal.find("Input/output error") != std::string::npos);
+  for (const int error : {EACCES, EPERM}) {
+    c.node.error = error;
+    CHECK_FALSE(c.decided().failed);
+    CHECK(begins(c.decided().refusal, "permission: "));
+  }
+}
+
 TEST_CASE("decide: a file whose name is gone is blocked while its content is right") {
   Case c;
   c.node.links = 0;

@@ -1,4 +1,6 @@
 // Looks and writes that fail: what is told, and what isn't learned.
+#include <system_error>
+
 #include "test/reconcile/world.hpp"
 #include "test/support/catch.hpp"
 
@@ -65,6 +67,99 @@ TEST_CASE("pass: what a failed write of ours left is no writer's document") {
     CHECK(is<Restored>(world.pass()));
     CHECK(world.bytes() == restored("192.0.2.9"));
   }
+}
+
+TEST_CASE("pass: a look that fails is a failure with its reason, and no rewrite") {
+  World world;
+  const int error = GENERATE(EMFILE, ENFILE, ENOMEM, EIO);
+  world.files.file(kPath, restored("192.0.2.1"));
+  REQUIRE(is<Unchanged>(world.pass()));
+  const Memory before = world.guarded.memory;
+  world.files.fail_observe[kPath] = error;
+  const Outcome outcome = world.forced();
+  REQUIRE(is<Failed>(outcome));
+  CHECK(std::get<Failed>(outcome.result).reason.find(std::generic_category().message(error)) != std::string::npos);
+  CHECK(outcome.events.empty());
+  CHECK(world.writes() == 0);
+  CHECK(world.guarded.memory == before);
+  world.files.fail_observe.clear();
+  const Outcome again = world.pass();
+  CHECK(is<Unchanged>(again));
+  CHECK(again.events.empty());
+}
+
+TEST_CASE("pass: a look that isn't allowed is a refusal") {
+  World world;
+  world.files.file(kPath, restored("192.0.2.1"));
+  world.files.fail_observe[kPath] = EACCES;
+  const Outcome outcome = world.forced();
+  REQUIRE(is<Refused>(outcome));
+  CHECK(std::get<Refused>(outcome.result).reason.substr(0, 12) == "permission: ");
+}
+
+TEST_CASE("pass: our own limits are no reason to replace a link, or to forget an upstream") {
+  World world;
+  world.files.file("/run/r", theirs("192.0.2.1"));
+  SECTION("link = file") {
+    world.guarded.policy.link = LinkMode::file;
+    world.files.link(kPath, "/run/r");
+    world.files.fail_observe["/run/r"] = EMFILE;
+    CHECK(is<Failed>(world.forced()));
+  }
+  SECTION("link_to") {
+    world.guarded.policy.link_to = "/run/r";
+    world.files.link(kPath, "/run/r");
+    REQUIRE(is<Unchanged>(world.pass()));
+    world.files.fail_observe["/run/r"] = EMFILE;
+    CHECK(is<Failed>(world.forced()));
+  }
+  SECTION("link_to, and a plain file stands there") {
+    world.guarded.policy.link_to = "/run/r";
+    world.files.file(kPath, theirs("192.0.2.2"));
+    world.files.fail_observe["/run/r"] = EMFILE;
+    CHECK(is<Failed>(world.forced()));
+  }
+  SECTION("upstream") {
+    world.guarded.policy.upstream = {"/run/r"};
+    world.files.file(kPath, restored("192.0.2.1"));
+    REQUIRE(is<Unchanged>(world.pass()));
+    world.files.fail_observe["/run/r"] = EMFILE;
+    CHECK(is<Unchanged>(world.pass()));
+  }
+  CHECK(world.writes() == 0);
+}
+
+TEST_CASE("pass: a link_to that leads back to the guarded name shows nothing") {
+  World world;
+  world.files.file(kPath, theirs("192.0.2.1"));
+  SECTION("it is the name itself") { world.guarded.policy.link_to = "resolv.conf"; }
+  SECTION("its target is a link to the name") {
+    world.files.link("/run/r", kPath);
+    world.guarded.policy.link_to = "/run/r";
+  }
+  for (int i = 0; i < 3; ++i) {
+    CHECK(world.pass().holds());
+    CHECK(world.files.nodes[kPath].kind == NodeKind::file);
+    CHECK(world.bytes() == restored("192.0.2.1"));
+  }
+  CHECK(world.writes() == 1);
+}
+
+TEST_CASE("pass: a mode that nobody could read through a link is refused before anything is written") {
+  World world;
+  world.guarded.policy.mode = 0640;
+  world.files.link(kPath, "/run/r");
+  SECTION("the target drifts") { world.files.file("/run/r", theirs("192.0.2.1")); }
+  SECTION("it holds but for the mode") { world.files.file("/run/r", restored("192.0.2.1")); }
+  SECTION("it isn't there") {}
+  const std::string before = world.files.bytes("/run/r");
+  const Outcome outcome = world.forced();
+  REQUIRE(is<Refused>(outcome));
+  CHECK(std::get<Refused>(outcome.result).reason.substr(0, 12) == "permission: ");
+  CHECK(world.writes() == 0);
+  CHECK(world.files.bytes("/run/r") == before);
+  world.guarded.policy.link = LinkMode::file;  // no link, nothing to be read through
+  CHECK(is<Restored>(world.forced()));
 }
 
 }  // namespace

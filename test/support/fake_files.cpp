@@ -61,6 +61,11 @@ Seen FakeFiles::look(const std::string& path) const {
   }
   seen.chain.complete = true;
   seen.chain.path = at;
+  if (const auto fault = fail_observe.find(at); fault != fail_observe.end()) {
+    seen.kind = NodeKind::unreadable;
+    seen.error = fault->second;
+    return seen;
+  }
   const auto found = nodes.find(at);
   if (found == nodes.end()) return seen;
   const FakeNode& node = found->second;

@@ -41,8 +41,9 @@ class FakeFiles final : public Files {
   std::deque<std::function<void()>> before_replace;  ///< one is carried out (and dropped) before each replace()
   std::function<void()> before_every_replace;        ///< a writer without end
   std::function<void()> before_every_observe;
-  int fail_replace = 0;  ///< errno of every replace(); nothing changes
-  bool lies = false;     ///< says that it wrote, and didn't
+  std::map<std::string, int> fail_observe;  ///< errno of a look at this final target
+  int fail_replace = 0;                     ///< errno of every replace(); nothing changes
+  bool lies = false;                        ///< says that it wrote, and didn't
   bool loses_attributes = false;
   std::string refusal_text, standing_text;
   bool leases = true;  ///< false: nobody can tell who has it open
