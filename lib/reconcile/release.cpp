@@ -46,6 +46,11 @@ bool link_is_ours(const Guarded& guarded) {
   return guarded.seen.linked() && digest_of_link(guarded.seen.chain.name_step().link_text) == guarded.memory.written;
 }
 
+// What was read of a file that is longer than what is ever read.
+bool is_cut(const Document& document) {
+  return document.kind == Document::Kind::file && document.bytes.size() > kMaxFileBytes;
+}
+
 Replacement give_back(const Guarded& guarded, const Document& document) {
   const Seen& seen = guarded.seen;
   Replacement back;
@@ -67,6 +72,7 @@ Replacement give_back(const Guarded& guarded, const Document& document) {
 }  // namespace
 
 void take_in_leftover(Guarded& guarded, Files& files, const PassOptions& options) {
+  if (!guarded.policy.enforce) return;  // who only observes removes nothing
   guarded.seen = files.observe(guarded.policy.path);
   if (!guarded.seen.chain.reached_name()) return;
   take_in(guarded, files, options, guarded.seen.name());
@@ -79,10 +85,18 @@ Result<Released> release(Guarded& guarded, Files& files) {
     guarded.seen = files.observe(guarded.policy.path);
     const bool ours = is_ours(guarded, true) || link_is_ours(guarded);
     if (!ours || !guarded.memory.document) return Released::nothing;
-    auto swap = files.replace(give_back(guarded, *guarded.memory.document));
+    const Document& document = *guarded.memory.document;
+    if (is_cut(document)) {
+      return Error{EFBIG, "give back " + guarded.policy.path +
+                              ": what its writer left is longer than 1 MiB, and only the beginning of it is kept"};
+    }
+    const Replacement back = give_back(guarded, document);
+    auto swap = files.replace(back);
     if (!swap) {
-      guarded.half = HalfWritten{guarded.seen.bytes, guarded.memory.document->bytes};
-      return swap.error();
+      guarded.half = HalfWritten{guarded.seen.bytes, document.bytes};
+      std::string reason = files.refusal(back.place, swap.error());
+      if (reason.empty()) return swap.error();
+      return Error{swap.error().code, "give back " + guarded.policy.path + ": " + reason};
     }
     if (swap->out == Swap::Out::put_back) continue;
     guarded.known.reset();

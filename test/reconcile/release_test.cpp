@@ -138,6 +138,70 @@ TEST_CASE("release: an error is told") {
   CHECK(release(world.guarded, world.files).value() == Released::given_back);
 }
 
+TEST_CASE("release: a document of which only the beginning is known is never written back") {
+  World world;
+  const std::string large = theirs("192.0.2.1") + std::string(kMaxFileBytes, '#');
+  world.files.file(kPath, large.substr(0, kMaxFileBytes + 1));  // as it is read
+  REQUIRE(is<Restored>(world.pass()));
+  const std::string ours = world.bytes();
+  world.files.log.clear();
+  const auto released = release(world.guarded, world.files);
+  REQUIRE(released.has_error());
+  CHECK(released.error().code == EFBIG);
+  CHECK(released.error().text().find("1 MiB") != std::string::npos);
+  CHECK(world.bytes() == ours);
+  CHECK(world.writes() == 0);
+}
+
+TEST_CASE("release: a link comes back that nothing could be read through") {
+  World world;
+  world.guarded.policy.link = LinkMode::file;
+  SECTION("to a file that isn't everyone's") {
+    world.files.file("/run/r", theirs("192.0.2.1"), 0600);
+    world.files.link(kPath, "/run/r");
+  }
+  SECTION("in a circle") {
+    world.files.link(kPath, "/run/r");
+    world.files.link("/run/r", kPath);
+  }
+  SECTION("a plain file stood there before") {
+    world.files.file(kPath, theirs("192.0.2.1"));
+    REQUIRE(is<Restored>(world.pass()));
+    world.files.file("/run/r", theirs("192.0.2.2"), 0600);
+    world.files.link(kPath, "/run/r");
+  }
+  REQUIRE(is<Restored>(world.forced()));
+  REQUIRE(world.files.nodes[kPath].kind == NodeKind::file);
+  CHECK(is<Unchanged>(world.pass()));
+  World next;  // after a restart
+  next.guarded.policy = world.guarded.policy;
+  next.guarded.memory = world.guarded.memory;
+  next.files.nodes = world.files.nodes;
+  CHECK(release(next.guarded, next.files).value() == Released::given_back);
+  CHECK(next.files.nodes[kPath].kind == NodeKind::link);
+  CHECK(next.bytes() == "/run/r");
+}
+
+TEST_CASE("release: why it is refused is told") {
+  World world;
+  world.files.file(kPath, theirs("192.0.2.1"));
+  REQUIRE(is<Restored>(world.pass()));
+  world.files.fail_replace = EPERM;
+  world.files.refusal_text = "immutable: chattr -i lets it be written";
+  const auto released = release(world.guarded, world.files);
+  REQUIRE(released.has_error());
+  CHECK(released.error().text().find("immutable: ") != std::string::npos);
+}
+
+TEST_CASE("leftover: who only observes leaves it") {
+  World world;
+  world.guarded.policy.enforce = false;
+  world.files.file(kPath, restored("192.0.2.1"));
+  world.files.leftovers[kPath] = left_file(theirs("192.0.2.1"));
+  take_in_leftover(world.guarded, world.files, world.options);
+  CHECK(world.files.leftovers.size() == 1);
+}
+
 TEST_CASE("leftover: learned from exactly when restoring it gives what stands") {
   World world;
   world.files.file(kPath, restored("192.0.2.1"));
