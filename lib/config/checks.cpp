@@ -10,6 +10,8 @@
 #include <variant>
 
 #include "lib/config/values.hpp"
+#include "lib/policy/finder.hpp"
+#include "lib/policy/verbs.hpp"
 #include "lib/resolv/resolv_conf.hpp"
 
 namespace rg {
@@ -57,15 +59,17 @@ class Check {
     for (std::size_t i = 0; i < values.size(); ++i) ours.push_back({&values[i], key, place(key, i)});
   }
 
-  template <class T>
-  void each_once(const std::vector<Ours<T>>& ours, const std::function<bool(const T&, const T&)>& same) {
+  template <class Same, class T>
+  void each_once(const std::vector<Ours<T>>& ours) {
+    std::vector<T> values;
+    values.reserve(ours.size());
+    for (const auto& entry : ours) values.push_back(*entry.value);
+    Finder<Same> finder(values);
     for (std::size_t i = 0; i < ours.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        if (!same(*ours[i].value, *ours[j].value)) continue;
-        error(ours[i].at, fmt::format("{} in `{}`", shown(*ours[i].value), ours[i].key),
-              fmt::format("each only once: {} stands in `{}` already", shown(*ours[j].value), ours[j].key));
-        break;
-      }
+      const std::size_t first = finder.find(values[i]);
+      if (first == i) continue;
+      error(ours[i].at, fmt::format("{} in `{}`", shown(values[i]), ours[i].key),
+            fmt::format("each only once: {} stands in `{}` already", shown(values[first]), ours[first].key));
     }
   }
 
@@ -77,15 +81,20 @@ class Check {
           fmt::format("at most {}, as `{}.max` says{}", max, table, given(table + ".max") ? "" : " by default"));
   }
 
-  // Reported where it is denied: `denies` tells whether element i of the list of denials means this entry.
-  template <class T>
-  void not_denied(const std::vector<Ours<T>>& ours, const std::string& table, std::size_t denials,
+  // Reported where it is denied: `denies` tells whether element i of the list of denials means this entry. `rules`
+  // tells of some of ours that they are meant at all, so that two long lists need not be compared each with each.
+  template <class T, class Rules>
+  void not_denied(const std::vector<Ours<T>>& ours, const std::string& table, Rules rules, std::size_t denials,
                   const std::function<bool(std::size_t, const T&)>& denies,
                   const std::function<std::string(std::size_t)>& text) {
     const std::string key = table + ".deny";
     if (given(table + ".only")) return;  // only_alone() has said that already
-    for (std::size_t i = 0; i < denials; ++i) {
-      for (const auto& entry : ours) {
+    std::vector<Ours<T>> denied;
+    for (std::size_t i = 0; i < ours.size() && denied.size() < kMaxErrors; ++i) {
+      if (rules.denied(*ours[i].value)) denied.push_back(ours[i]);
+    }
+    for (std::size_t i = 0; i < denials && !denied.empty(); ++i) {
+      for (const auto& entry : denied) {
         if (!denies(i, *entry.value)) continue;
         error(place(key, i), fmt::format("{} in `{}`", ticked(text(i)), key),
               fmt::format("nothing that means {}, which `{}` requires", shown(*entry.value), entry.key));
@@ -129,9 +138,10 @@ void check_nameservers(Check& check, const NameserverPolicy& policy) {
     check.add(ours, table + ".last", policy.last);
   }
   check.not_denied<Nameserver>(
-      ours, table, policy.deny.size(), [&](std::size_t i, const Nameserver& s) { return means(policy.deny[i], s); },
+      ours, table, ServerRules(policy), policy.deny.size(),
+      [&](std::size_t i, const Nameserver& s) { return means(policy.deny[i], s); },
       [&](std::size_t i) { return denial_text(policy.deny[i]); });
-  check.each_once<Nameserver>(ours, std::equal_to<>());
+  check.each_once<SameServer>(ours);
   check.within_max(ours, table, policy.max);
 }
 
@@ -146,10 +156,10 @@ void check_search(Check& check, const SearchPolicy& policy) {
     check.add(ours, table + ".last", policy.last);
   }
   check.not_denied<std::string>(
-      ours, table, policy.deny.size(),
+      ours, table, DomainRules(policy), policy.deny.size(),
       [&](std::size_t i, const std::string& d) { return same_domain(policy.deny[i], d); },
       [&](std::size_t i) { return policy.deny[i]; });
-  check.each_once<std::string>(ours, [](const auto& a, const auto& b) { return same_domain(a, b); });
+  check.each_once<SameDomain>(ours);
   check.within_max(ours, table, policy.max);
 }
 
@@ -160,9 +170,10 @@ void check_options(Check& check, const OptionsPolicy& policy) {
   std::vector<Ours<std::string>> ours;
   check.add(ours, table + (policy.only ? ".only" : ".set"), policy.only ? *policy.only : policy.set);
   check.not_denied<std::string>(
-      ours, table, policy.deny.size(), [&](std::size_t i, const std::string& o) { return same(policy.deny[i], o); },
+      ours, table, OptionRules(policy), policy.deny.size(),
+      [&](std::size_t i, const std::string& o) { return same(policy.deny[i], o); },
       [&](std::size_t i) { return policy.deny[i]; });
-  check.each_once<std::string>(ours, same);
+  check.each_once<SameOption>(ours);
   check.within_max(ours, table, policy.max);
 }
 

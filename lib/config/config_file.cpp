@@ -143,21 +143,28 @@ std::string where_it_belongs(std::string_view key) {
   return {};
 }
 
-// A guard of a later file takes the place of the earlier one in the order.
-void merge(std::vector<Policy>& guards, std::vector<Policy> later) {
-  for (Policy& policy : later) {
-    const auto same = std::find_if(guards.begin(), guards.end(), [&](const Policy& earlier) {
-      return comparable_path(earlier.path) == comparable_path(policy.path);
-    });
-    if (same == guards.end()) {
-      guards.push_back(std::move(policy));
-    } else {
-      *same = std::move(policy);
+// The guards of all files: one of a later file takes the place of the earlier one in the order.
+class Guards {
+ public:
+  explicit Guards(std::vector<Policy>& guards) : guards_(guards) {}
+  void merge(std::vector<Policy> later) {
+    for (Policy& policy : later) {
+      const auto [place, fresh] = places_.emplace(comparable_path(policy.path), guards_.size());
+      if (fresh) {
+        guards_.push_back(std::move(policy));
+      } else {
+        guards_[place->second] = std::move(policy);
+      }
     }
   }
-}
 
-void read_file(const ConfigText& text, const Environment& environment, ParsedConfig& into, Settings& settings) {
+ private:
+  std::vector<Policy>& guards_;
+  std::map<std::string, std::size_t> places_;
+};
+
+void read_file(const ConfigText& text, const Environment& environment, ParsedConfig& into, Settings& settings,
+               Guards& guards) {
   std::vector<ConfigError> errors;
   auto toml = read_toml(text);
   if (auto* error = std::get_if<ConfigError>(&toml)) {
@@ -166,11 +173,12 @@ void read_file(const ConfigText& text, const Environment& environment, ParsedCon
     Reader reader(text.path, environment, where_it_belongs, errors);
     File file{settings, {}, {}};
     reader.table(Node{{1, 1}, std::move(std::get<Table>(toml)), "a table"}, kFileKeys, file);
-    merge(settings.guards, std::move(file.guards));
+    guards.merge(std::move(file.guards));
   }
   std::stable_sort(errors.begin(), errors.end(), [](const ConfigError& a, const ConfigError& b) {
     return std::tie(a.line, a.column) < std::tie(b.line, b.column);
   });
+  if (errors.size() > kMaxErrors) errors.resize(kMaxErrors);
   std::move(errors.begin(), errors.end(), std::back_inserter(into.errors));
 }
 
@@ -184,7 +192,8 @@ std::string ConfigError::text() const {
 ParsedConfig parse_config(const std::vector<ConfigText>& files, const Environment& environment) {
   ParsedConfig parsed;
   Settings settings;
-  for (const ConfigText& file : files) read_file(file, environment, parsed, settings);
+  Guards guards(settings.guards);
+  for (const ConfigText& file : files) read_file(file, environment, parsed, settings, guards);
   if (parsed.errors.empty() && settings.guards.empty()) {
     parsed.errors.push_back({files.empty() ? "configuration" : files.front().path, 0, 0, "no guard at all",
                              "at least one `[[guard]]` table"});

@@ -1,6 +1,7 @@
 // TOML text -> Settings: every mistake with its file, line and column. Pure: the environment is an argument.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -26,6 +27,9 @@ struct ConfigError {
   [[nodiscard]] std::string text() const;
   friend bool operator==(const ConfigError&, const ConfigError&) = default;
 };
+
+/// So many mistakes of a file are reported.
+inline constexpr std::size_t kMaxErrors = 100;
 
 struct ParsedConfig {
   std::optional<Settings> settings;  ///< set exactly where there are no errors

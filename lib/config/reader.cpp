@@ -8,6 +8,9 @@ namespace {
 bool starts_name(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_'; }
 bool in_name(char c) { return starts_name(c) || (c >= '0' && c <= '9'); }
 
+// More than are reported: they are sorted by their lines first.
+constexpr std::size_t kMostErrors = 10 * kMaxErrors;
+
 // The name of `${NAME}...`; empty if it is none.
 std::string_view variable_name(std::string_view text) {
   const std::string_view inner = text.substr(2);
@@ -19,6 +22,7 @@ std::string_view variable_name(std::string_view text) {
 }  // namespace
 
 void Reader::error(Position at, std::string found, std::string expected) {
+  if (errors_.size() >= kMostErrors) return;
   errors_.push_back({file_, at.line, at.column, std::move(found), std::move(expected)});
 }
 
@@ -43,6 +47,7 @@ void Reader::count(const Node& node, std::size_t& into) {
 }
 
 void Reader::unknown_key(const Member& member, const std::vector<std::string_view>& known, const std::string& prefix) {
+  if (errors_.size() >= kMostErrors) return;  // a megabyte of them: the nearest word is not looked for at each
   const std::string hint = did_you_mean(member.key, known);
   const std::string where = prefix.empty() ? "" : " in [guard." + prefix.substr(0, prefix.size() - 1) + "]";
   error(member.at, "the unknown key " + ticked(member.key) + where,

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "lib/config/values.hpp"
 
@@ -19,39 +20,67 @@ constexpr int kMaxDepth = 8;
 
 Position position(const toml::source_region& source) { return {source.begin.line, source.begin.column}; }
 
-// The rest of the line at a position; toml++ counts code points.
-std::string_view rest_of_line(std::string_view bytes, Position at) {
-  for (unsigned line = 1; line < at.line; ++line) {
-    const std::size_t end = bytes.find('\n');
-    if (end == bytes.npos) return {};
-    bytes.remove_prefix(end + 1);
+// The text of a file by toml++'s positions, which count lines and code points. Every scalar is looked up in it, so that
+// neither the lines nor a long line (a list may stand in one) are counted from their start each time.
+class Source {
+ public:
+  explicit Source(std::string_view bytes) : bytes_(bytes) {
+    std::size_t column = 0;
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+      if (continues(bytes[at])) continue;
+      if (column == 0) lines_.push_back(marks_.size());
+      if (column++ % kStep == 0) marks_.push_back(at);
+      if (bytes[at] == '\n') column = 0;
+    }
+    lines_.push_back(marks_.size());
   }
-  bytes = bytes.substr(0, bytes.find_first_of("\r\n"));
-  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80; };
-  for (unsigned column = 1; column < at.column && !bytes.empty(); ++column) {
-    bytes.remove_prefix(1);
-    while (!bytes.empty() && continues(bytes.front())) bytes.remove_prefix(1);
+
+  // What stands there up to the line's end, at most `most` bytes.
+  [[nodiscard]] std::string_view rest_of_line(Position at, std::size_t most) const {
+    if (at.line == 0 || at.column == 0 || at.line >= lines_.size()) return {};
+    const std::size_t mark = lines_[at.line - 1] + (at.column - 1) / kStep;
+    if (mark >= lines_[at.line]) return {};
+    std::size_t begin = marks_[mark];
+    for (std::size_t i = (at.column - 1) % kStep; i > 0 && !ends(begin); --i) {
+      ++begin;
+      while (begin < bytes_.size() && continues(bytes_[begin])) ++begin;
+    }
+    std::size_t end = begin;
+    while (end - begin < most && !ends(end)) ++end;
+    return bytes_.substr(begin, end - begin);
   }
-  return bytes;
-}
+
+ private:
+  static constexpr std::size_t kStep = 128;
+  static bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80; }
+  [[nodiscard]] bool ends(std::size_t at) const {
+    return at >= bytes_.size() || bytes_[at] == '\n' || bytes_[at] == '\r';
+  }
+
+  std::string_view bytes_;
+  std::vector<std::size_t> lines_;  // the first mark of each line, and the end of the last one's
+  std::vector<std::size_t> marks_;  // where columns 1, 1 + kStep, 1 + 2 kStep... of each line begin
+};
+
+constexpr std::size_t kShown = 200;  // more than ticked() shows
 
 // What a whole file is read with: its text, to say what stands there (0o644 is 420 to toml++).
-Node node_of(const toml::node& source, std::string_view bytes, int depth);
+Node node_of(const toml::node& source, const Source& text, int depth);
 
-Array array_of(const toml::array& source, std::string_view bytes, int depth) {
+Array array_of(const toml::array& source, const Source& text, int depth) {
   Array array;
   if (depth == 0) return array;
   array.reserve(source.size());
-  for (const toml::node& element : source) array.push_back(node_of(element, bytes, depth - 1));
+  for (const toml::node& element : source) array.push_back(node_of(element, text, depth - 1));
   return array;
 }
 
-Table table_of(const toml::table& source, std::string_view bytes, int depth) {
+Table table_of(const toml::table& source, const Source& text, int depth) {
   Table table;
   if (depth == 0) return table;
   table.reserve(source.size());
   for (const auto& [key, value] : source) {
-    table.push_back({std::string(key.str()), position(key.source()), node_of(value, bytes, depth - 1)});
+    table.push_back({std::string(key.str()), position(key.source()), node_of(value, text, depth - 1)});
   }
   // toml++ sorts by name.
   std::stable_sort(table.begin(), table.end(), [](const Member& a, const Member& b) { return a.at < b.at; });
@@ -59,20 +88,20 @@ Table table_of(const toml::table& source, std::string_view bytes, int depth) {
 }
 
 // A number, a flag or a date, which end where they begin: in one line and without a character beyond ASCII.
-std::string scalar_text(const toml::source_region& source, std::string_view bytes) {
-  const std::string_view rest = rest_of_line(bytes, position(source));
+std::string scalar_text(const toml::source_region& source, const Source& text) {
+  const std::string_view rest = text.rest_of_line(position(source), kShown);
   return ticked(rest.substr(0, rest.find_first_of(" \t#,]}")));
 }
 
-Node node_of(const toml::node& source, std::string_view bytes, int depth) {
+Node node_of(const toml::node& source, const Source& text, int depth) {
   const Position at = position(source.source());
-  if (const auto* text = source.as_string()) return {at, text->get(), ticked('"' + text->get() + '"')};
-  if (const auto* array = source.as_array()) return {at, array_of(*array, bytes, depth), "a list"};
-  if (const auto* table = source.as_table()) return {at, table_of(*table, bytes, depth), "a table"};
-  const std::string text = scalar_text(source.source(), bytes);
-  if (const auto* flag = source.as_boolean()) return {at, flag->get(), text};
-  if (const auto* number = source.as_integer()) return {at, number->get(), text};
-  return {at, OtherValue{}, text};
+  if (const auto* word = source.as_string()) return {at, word->get(), ticked('"' + word->get() + '"')};
+  if (const auto* array = source.as_array()) return {at, array_of(*array, text, depth), "a list"};
+  if (const auto* table = source.as_table()) return {at, table_of(*table, text, depth), "a table"};
+  const std::string scalar = scalar_text(source.source(), text);
+  if (const auto* flag = source.as_boolean()) return {at, flag->get(), scalar};
+  if (const auto* number = source.as_integer()) return {at, number->get(), scalar};
+  return {at, OtherValue{}, scalar};
 }
 
 ConfigError no_toml(const ConfigText& file, const toml::parse_error& error) {
@@ -80,7 +109,7 @@ ConfigError no_toml(const ConfigText& file, const toml::parse_error& error) {
   const Position at = position(error.source());
   std::string_view why = error.description();
   if (why.substr(0, kPreamble.size()) == kPreamble) why.remove_prefix(kPreamble.size());
-  const std::string_view rest = rest_of_line(file.bytes, at);
+  const std::string_view rest = Source(file.bytes).rest_of_line(at, kShown);
   return {file.path, at.line, at.column, rest.empty() ? "the end of the line" : ticked(rest),
           fmt::format("valid TOML ({})", why)};
 }
@@ -110,7 +139,7 @@ std::variant<Table, ConfigError> read_toml(const ConfigText& file) {
   }
   const toml::parse_result parsed = toml::parse(std::string_view(file.bytes), std::string_view(file.path));
   if (parsed.failed()) return no_toml(file, parsed.error());
-  return table_of(parsed.table(), file.bytes, kMaxDepth);
+  return table_of(parsed.table(), Source(file.bytes), kMaxDepth);
 }
 
 }  // namespace rg

@@ -41,6 +41,7 @@ Content judge_content(const ContentInput& input) {
   content.servers = std::move(wanted.servers);
   content.dropped = std::move(learned.dropped);
   content.dropped.insert(content.dropped.end(), wanted.over_max.begin(), wanted.over_max.end());
+  if (content.dropped.size() > kMaxDropped) content.dropped.resize(kMaxDropped);
   content.source = wanted.source;
   content.filled = wanted.filled;
   content.learned = std::move(learned.lists);

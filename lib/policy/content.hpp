@@ -41,8 +41,10 @@ struct SaidServer {
   Origin origin{};
   friend bool operator==(const SaidServer&, const SaidServer&) = default;
 };
+/// So many dropped servers are told of: whoever wrote 60,000 doesn't read them all again in the status.
+inline constexpr std::size_t kMaxDropped = 100, kMaxDroppedText = 256;
 struct DroppedServer {
-  std::string address;  ///< as it stood
+  std::string address;  ///< as it stood; its first kMaxDroppedText bytes
   Why why{};
   friend bool operator==(const DroppedServer&, const DroppedServer&) = default;
 };
@@ -66,14 +68,14 @@ struct ContentInput {
 };
 
 struct Content {
-  std::vector<Violation> violations;  ///< of the content only, sorted, each once; empty: it holds
-  std::string wanted;                 ///< the bytes that hold; meaningless where violations is empty
-  bool nothing_to_write = false;      ///< no file, and nothing known that would stand in one: holds as it is
-  Lists read;                         ///< on_disk as a resolver reads it
-  Lists want;                         ///< what must be read
-  std::vector<SaidServer> servers;    ///< want.nameservers with where each comes from
-  std::vector<DroppedServer> dropped;
-  Source source{};      ///< where the servers that aren't ours come from; policy: nowhere
+  std::vector<Violation> violations;   ///< of the content only, sorted, each once; empty: it holds
+  std::string wanted;                  ///< the bytes that hold; meaningless where violations is empty
+  bool nothing_to_write = false;       ///< no file, and nothing known that would stand in one: holds as it is
+  Lists read;                          ///< on_disk as a resolver reads it
+  Lists want;                          ///< what must be read
+  std::vector<SaidServer> servers;     ///< want.nameservers with where each comes from
+  std::vector<DroppedServer> dropped;  ///< the first kMaxDropped
+  Source source{};                     ///< where the servers that aren't ours come from; policy: nowhere
   Lists learned;        ///< the writer's (or upstream's) less ours and less what is denied; before max and when_empty
   std::string writer;   ///< apparent_writer() of where the servers were learned
   bool filled = false;  ///< a list of `want` was filled in from memory or fallback
@@ -82,7 +84,11 @@ struct Content {
 /// Pure. Judges `on_disk` and composes what should stand there from `document`.
 [[nodiscard]] Content judge_content(const ContentInput& input);
 
-/// The new memory after a finished document was judged: each list of `learned` that isn't empty becomes last good.
+/// As much of a list becomes last good: more serves nobody and would be stored with every change.
+inline constexpr std::size_t kMaxLastGood = 1000;
+
+/// The new memory after a finished document was judged: each list of `learned` that isn't empty becomes last good, its
+/// first kMaxLastGood entries.
 void remember(Memory& memory, const Content& content, WallTime now);
 
 /// Forgets what the policy denies; true if anything was forgotten.

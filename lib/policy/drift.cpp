@@ -9,24 +9,16 @@ namespace {
 
 using Servers = std::vector<Nameserver>;
 
-bool contains(const Servers& servers, const Nameserver& server) {
-  return std::find(servers.begin(), servers.end(), server) != servers.end();
-}
+using ServerFinder = Finder<SameServer>;
 
-/// Those of `servers` that stand in `others` too, each once, in their order.
-Servers common(const Servers& servers, const Servers& others) {
+/// Those of `servers` that stand among `others` too, each once, in their order.
+Servers common(const Servers& servers, ServerFinder& others) {
   Servers both;
+  ServerFinder taken(both);
   for (const Nameserver& server : servers) {
-    if (contains(others, server) && !contains(both, server)) both.push_back(server);
+    if (others.contains(server) && !taken.contains(server)) both.push_back(server);
   }
   return both;
-}
-
-bool has_duplicate(const Servers& servers) {
-  for (auto server = servers.begin(); server != servers.end(); ++server) {
-    if (std::find(servers.begin(), server, *server) != server) return true;
-  }
-  return false;
 }
 
 bool same_domains(const std::vector<std::string>& a, const std::vector<std::string>& b) {
@@ -39,28 +31,29 @@ bool same_domains(const std::vector<std::string>& a, const std::vector<std::stri
 void find_server_drift(const NameserverPolicy& policy, const Servers& read, const Wanted& wanted,
                        const Servers& learned, std::vector<Violation>& found) {
   const Servers& want = wanted.lists.nameservers;
-  const auto theirs = [&](const Nameserver& server) { return !is_ours(policy, server) && !is_denied(policy, server); };
-  const bool empty = std::any_of(want.begin(), want.end(), [&](const auto& one) { return !is_ours(policy, one); }) &&
+  ServerRules rules(policy);
+  ServerFinder in_read(read), in_want(want), in_learned(learned);
+  const auto theirs = [&](const Nameserver& server) { return !rules.ours(server) && !rules.denied(server); };
+  const bool empty = std::any_of(want.begin(), want.end(), [&](const auto& one) { return !rules.ours(one); }) &&
                      std::none_of(read.begin(), read.end(), theirs);
   if (empty) found.push_back(Violation::empty);
   if (std::any_of(want.begin(), want.end(),
-                  [&](const auto& server) { return !contains(read, server) && (!empty || is_ours(policy, server)); })) {
+                  [&](const auto& server) { return !in_read.contains(server) && (!empty || rules.ours(server)); })) {
     found.push_back(Violation::required);
   }
-  if (common(read, want) != common(want, read)) found.push_back(Violation::order);
-  for (const Nameserver& server : read) {
-    if (contains(want, server)) continue;
-    if (is_denied(policy, server)) {
+  if (common(read, in_want) != common(want, in_read)) found.push_back(Violation::order);
+  bool too_many = false;  // cut, or never meant to stand here (only): a learned server that isn't wanted
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    if (in_read.find(read[i]) != i) found.push_back(Violation::duplicate);
+    if (in_want.contains(read[i])) continue;
+    const bool is_learned = in_learned.contains(read[i]);
+    too_many |= is_learned;
+    if (rules.denied(read[i])) {
       found.push_back(Violation::denied);
-    } else if (!contains(learned, server)) {
+    } else if (!is_learned) {
       found.push_back(Violation::foreign);
     }
   }
-  if (has_duplicate(read)) found.push_back(Violation::duplicate);
-  // Cut, or never meant to stand here (only): a learned server that isn't wanted is one too many.
-  const bool too_many = std::any_of(read.begin(), read.end(), [&](const Nameserver& server) {
-    return contains(learned, server) && !contains(want, server);
-  });
   if (policy.max != 0 && read.size() > policy.max) {
     found.push_back(Violation::over_max);
   } else if (too_many) {

@@ -9,29 +9,17 @@
 namespace rg {
 namespace {
 
-template <class T>
-bool contains(const std::vector<T>& list, const T& value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
 /// Takes the servers of one source after another. `seen` spans them, ours included: a second time is a duplicate.
-struct Servers {
-  const NameserverPolicy& policy;
-  std::vector<Nameserver> taken, seen;
-  std::vector<DroppedServer> dropped;
+class Servers {
+ public:
+  explicit Servers(const NameserverPolicy& policy) : rules_(policy), known_(seen_) {}
 
   void take(const Nameserver& server, const std::string& as_it_stood) {
-    if (contains(seen, server)) {
-      dropped.push_back({as_it_stood, Why::duplicate});
-      return;
-    }
-    seen.push_back(server);
-    if (is_ours(policy, server)) return;
-    if (is_denied(policy, server)) {
-      dropped.push_back({as_it_stood, Why::denied});
-    } else {
-      taken.push_back(server);
-    }
+    if (known_.contains(server)) return drop(as_it_stood, Why::duplicate);
+    seen_.push_back(server);
+    if (rules_.ours(server)) return;
+    if (rules_.denied(server)) return drop(as_it_stood, Why::denied);
+    taken.push_back(server);
   }
 
   void take(const ResolvConf& conf) {
@@ -41,10 +29,22 @@ struct Servers {
       if (const auto server = Nameserver::parse(word)) {
         take(*server, word);
       } else {
-        dropped.push_back({word, Why::invalid});
+        drop(word, Why::invalid);
       }
     }
   }
+
+  std::vector<Nameserver> taken;
+  std::vector<DroppedServer> dropped;
+
+ private:
+  void drop(const std::string& as_it_stood, Why why) {
+    if (dropped.size() < kMaxDropped) dropped.push_back({as_it_stood.substr(0, kMaxDroppedText), why});
+  }
+
+  ServerRules rules_;
+  std::vector<Nameserver> seen_;
+  Finder<SameServer> known_;
 };
 
 std::vector<std::string> search_of(const SearchPolicy& policy, const ResolvConf& conf) {
@@ -53,33 +53,35 @@ std::vector<std::string> search_of(const SearchPolicy& policy, const ResolvConf&
 
 void learn_search(const SearchPolicy& policy, const std::vector<std::string>& said, Learned& learned) {
   auto& taken = learned.lists.search;
+  DomainRules rules(policy);
+  Finder<SameDomain> known(taken);
   for (const std::string& domain : said) {
-    if (is_denied(policy, domain)) continue;
+    if (rules.denied(domain)) continue;
     // systemd-resolved writes `search .` when it has no domain: that is to say none.
     if (domain == ".") learned.root = true;
-    if (!is_searchable(domain) || is_ours(policy, domain)) continue;
-    if (std::any_of(taken.begin(), taken.end(), [&](const auto& one) { return same_domain(one, domain); })) continue;
+    if (!is_searchable(domain) || rules.ours(domain) || known.contains(domain)) continue;
     taken.push_back(domain);
   }
 }
 
 /// One value an option, in the place of its first: readers differ in which of two counts, libcs take the last.
 void learn_options(const OptionsPolicy& policy, const ResolvConf& document, std::vector<std::string>& taken) {
+  OptionRules rules(policy);
+  Finder<SameOption> known(taken);
   for (std::string& option : options(document)) {
-    if (is_ours(policy, option) || is_denied(policy, option)) continue;
-    const auto same = std::find_if(taken.begin(), taken.end(),
-                                   [&](const auto& one) { return option_name(one) == option_name(option); });
-    if (same == taken.end()) {
+    if (rules.ours(option) || rules.denied(option)) continue;
+    const std::size_t same = known.find(option);
+    if (same == taken.size()) {
       taken.push_back(std::move(option));
     } else {
-      *same = std::move(option);
+      taken[same] = std::move(option);
     }
   }
 }
 
 /// False, and nothing learned, where no upstream file has a server for us.
 bool learn_upstream(const ContentInput& input, Learned& learned) {
-  Servers servers{input.policy.nameservers, {}, {}, {}};
+  Servers servers(input.policy.nameservers);
   std::vector<std::string> said;
   std::string writer;
   for (const Upstream& upstream : input.upstream) {
@@ -115,7 +117,7 @@ Learned learn(const ContentInput& input, const ResolvConf& document) {
   const bool upstream_first = has_upstream && input.policy.upstream_when == UpstreamWhen::always;
   if (upstream_first && learn_upstream(input, learned)) return learned;
 
-  Servers servers{input.policy.nameservers, {}, {}, {}};
+  Servers servers(input.policy.nameservers);
   servers.take(document);
   std::move(servers.dropped.begin(), servers.dropped.end(), std::back_inserter(learned.dropped));
   if (has_upstream && !upstream_first && servers.taken.empty() && learn_upstream(input, learned)) return learned;

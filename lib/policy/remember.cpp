@@ -9,13 +9,15 @@ namespace {
 /// A list that was learned again as it was keeps its time: equal memories need no write to disk.
 template <class T>
 void remember_list(LastGood<T>& last_good, const std::vector<T>& learned, const std::string& writer, WallTime now) {
-  if (learned.empty() || (last_good.values == learned && last_good.writer == writer)) return;
-  last_good = {learned, writer, now};
+  const auto end = learned.begin() + static_cast<std::ptrdiff_t>(std::min(learned.size(), kMaxLastGood));
+  const bool same = std::equal(last_good.values.begin(), last_good.values.end(), learned.begin(), end);
+  if (learned.empty() || (same && last_good.writer == writer)) return;
+  last_good = {{learned.begin(), end}, writer, now};
 }
 
-template <class T, class ListPolicy>
-bool forget(LastGood<T>& last_good, const ListPolicy& policy) {
-  const std::size_t forgotten = std::erase_if(last_good.values, [&](const T& one) { return is_denied(policy, one); });
+template <class T, class Rules>
+bool forget(LastGood<T>& last_good, Rules rules) {
+  const std::size_t forgotten = std::erase_if(last_good.values, [&](const T& one) { return rules.denied(one); });
   if (last_good.values.empty() && forgotten != 0) last_good = {};
   return forgotten != 0;
 }
@@ -29,9 +31,9 @@ void remember(Memory& memory, const Content& content, WallTime now) {
 }
 
 bool forget_denied(Memory& memory, const Policy& policy) {
-  const bool servers = forget(memory.nameservers, policy.nameservers);
-  const bool search = forget(memory.search, policy.search);
-  return forget(memory.options, policy.options) || servers || search;
+  const bool servers = forget(memory.nameservers, ServerRules(policy.nameservers));
+  const bool search = forget(memory.search, DomainRules(policy.search));
+  return forget(memory.options, OptionRules(policy.options)) || servers || search;
 }
 
 }  // namespace rg

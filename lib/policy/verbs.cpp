@@ -21,9 +21,8 @@ bool has_option(const std::vector<std::string>& list, std::string_view option) {
                      [&](const std::string& one) { return option_name(one) == option_name(option); });
 }
 
-bool matches(const Deny& deny, const Nameserver& server) {
-  if (const Prefix* prefix = std::get_if<Prefix>(&deny)) return prefix->contains(server);
-  switch (std::get<DenyWord>(deny)) {
+bool matches(DenyWord word, const Nameserver& server) {
+  switch (word) {
     case DenyWord::loopback:
       return server.is_loopback();
     case DenyWord::unspecified:
@@ -34,7 +33,57 @@ bool matches(const Deny& deny, const Nameserver& server) {
   return false;
 }
 
+bool matches(const Deny& deny, const Nameserver& server) {
+  if (const Prefix* prefix = std::get_if<Prefix>(&deny)) return prefix->contains(server);
+  return matches(std::get<DenyWord>(deny), server);
+}
+
+/// The list of `only`, or an empty one that stays.
+template <class T>
+const std::vector<T>& listed(const std::optional<std::vector<T>>& only) {
+  static const std::vector<T> none;
+  return only ? *only : none;
+}
+
 }  // namespace
+
+ServerRules::ServerRules(const NameserverPolicy& policy)
+    : policy_(policy), first_(policy.first), last_(policy.last), only_(listed(policy.only)) {}
+
+bool ServerRules::ours(const Nameserver& server) {
+  return first_.contains(server) || last_.contains(server) || only_.contains(server);
+}
+
+bool ServerRules::denied(const Nameserver& server) {
+  if (policy_.deny.size() <= kFew) return is_denied(policy_, server);
+  if (!denied_) index_deny();
+  if (denied_->find(server)) return true;
+  for (const DenyWord word : {DenyWord::loopback, DenyWord::unspecified, DenyWord::link_local}) {
+    if (words_[static_cast<std::size_t>(word)] && matches(word, server)) return true;
+  }
+  return false;
+}
+
+void ServerRules::index_deny() {
+  denied_.emplace();
+  for (std::size_t i = 0; i < policy_.deny.size(); ++i) {
+    if (const Prefix* prefix = std::get_if<Prefix>(&policy_.deny[i])) {
+      denied_->add(*prefix, i);
+    } else {
+      words_[static_cast<std::size_t>(std::get<DenyWord>(policy_.deny[i]))] = true;
+    }
+  }
+}
+
+DomainRules::DomainRules(const SearchPolicy& policy)
+    : first_(policy.first), last_(policy.last), only_(listed(policy.only)), deny_(policy.deny) {}
+
+bool DomainRules::ours(std::string_view domain) {
+  return first_.contains(domain) || last_.contains(domain) || only_.contains(domain);
+}
+
+OptionRules::OptionRules(const OptionsPolicy& policy)
+    : set_(policy.set), only_(listed(policy.only)), deny_(policy.deny) {}
 
 bool is_ours(const NameserverPolicy& policy, const Nameserver& server) {
   return contains(policy.first, server) || contains(policy.last, server) ||

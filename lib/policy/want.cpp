@@ -1,6 +1,9 @@
 #include "lib/policy/want.hpp"
 
 #include <algorithm>
+#include <initializer_list>
+#include <iterator>
+#include <utility>
 
 #include "lib/policy/verbs.hpp"
 
@@ -28,45 +31,84 @@ std::size_t room(std::size_t max, std::size_t ours) {
   return max > ours ? max - ours : 0;
 }
 
+/// The first of the prefixes that a server matches; their number if it matches none.
+class Preference {
+ public:
+  explicit Preference(const std::vector<Prefix>& prefixes) : prefixes_(prefixes) {
+    if (prefixes.size() <= kFew) return;
+    for (std::size_t i = 0; i < prefixes.size(); ++i) index_.add(prefixes[i], i);
+  }
+  [[nodiscard]] std::size_t rank(const Nameserver& server) const {
+    if (prefixes_.size() > kFew) return index_.find(server).value_or(prefixes_.size());
+    const auto first =
+        std::find_if(prefixes_.begin(), prefixes_.end(), [&](const auto& p) { return p.contains(server); });
+    return static_cast<std::size_t>(first - prefixes_.begin());
+  }
+
+ private:
+  const std::vector<Prefix>& prefixes_;
+  PrefixIndex index_;
+};
+
 void prefer(const std::vector<Prefix>& prefixes, std::vector<Nameserver>& servers) {
-  if (prefixes.empty()) return;
-  const auto rank = [&](const Nameserver& server) {
-    return std::find_if(prefixes.begin(), prefixes.end(), [&](const Prefix& p) { return p.contains(server); });
-  };
-  std::stable_sort(servers.begin(), servers.end(),
-                   [&](const Nameserver& a, const Nameserver& b) { return rank(a) < rank(b); });
+  if (prefixes.empty() || servers.size() < 2) return;
+  const Preference preference(prefixes);
+  std::vector<std::pair<std::size_t, Nameserver>> ranked;
+  ranked.reserve(servers.size());
+  for (Nameserver& server : servers) {
+    const std::size_t rank = preference.rank(server);
+    ranked.emplace_back(rank, std::move(server));
+  }
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::transform(ranked.begin(), ranked.end(), servers.begin(), [](auto& one) { return std::move(one.second); });
 }
 
-void add(const std::vector<Nameserver>& servers, Origin origin, Wanted& wanted) {
-  auto& list = wanted.lists.nameservers;
-  for (const Nameserver& server : servers) {
-    if (std::find(list.begin(), list.end(), server) != list.end()) continue;
-    list.push_back(server);
-    wanted.servers.push_back({server, origin});
+/// Adds to the wanted servers, each once.
+class Adder {
+ public:
+  explicit Adder(Wanted& wanted) : wanted_(wanted), known_(wanted.lists.nameservers) {}
+  void add(const std::vector<Nameserver>& servers, Origin origin) {
+    for (const Nameserver& server : servers) {
+      if (known_.contains(server)) continue;
+      wanted_.lists.nameservers.push_back(server);
+      wanted_.servers.push_back({server, origin});
+    }
   }
-}
+
+ private:
+  Wanted& wanted_;
+  Finder<SameServer> known_;
+};
 
 Filler fill_servers(const ContentInput& input, std::vector<Nameserver>& middle) {
   const NameserverPolicy& policy = input.policy.nameservers;
+  ServerRules rules(policy);
+  Finder<SameServer> taken(middle);
   return fill(middle, policy.when_empty, input.memory.nameservers.values, policy.fallback,
               [&](const Nameserver& server) {
                 // A link-local server is reached through its interface only; last good may be older than that.
                 const bool gone = server.is_link_local() && !server.zone().empty() && input.interface_exists &&
                                   !input.interface_exists(server.zone());
-                return !gone && !is_denied(policy, server) && !is_ours(policy, server) &&
-                       std::find(middle.begin(), middle.end(), server) == middle.end();
+                return !gone && !rules.denied(server) && !rules.ours(server) && !taken.contains(server);
               });
+}
+
+/// Cuts the list to `limit` servers and tells of what has no place.
+void cut(std::vector<Nameserver>& middle, std::size_t limit, std::vector<DroppedServer>& over_max) {
+  for (std::size_t i = limit; i < middle.size() && over_max.size() < kMaxDropped; ++i) {
+    over_max.push_back({middle[i].text().substr(0, kMaxDroppedText), Why::over_max});
+  }
+  middle.resize(std::min(middle.size(), limit));
 }
 
 void want_servers(const ContentInput& input, const Learned& learned, Wanted& wanted) {
   const NameserverPolicy& policy = input.policy.nameservers;
-  if (policy.only) return add(*policy.only, Origin::only, wanted);
+  Adder adder(wanted);
+  if (policy.only) return adder.add(*policy.only, Origin::only);
   std::vector<Nameserver> middle = learned.lists.nameservers;
   const Filler filler = fill_servers(input, middle);
   if (filler != Filler::fallback) prefer(policy.prefer, middle);  // the fallback's order is the owner's
-  const std::size_t limit = room(policy.max, policy.first.size() + policy.last.size());
-  for (; middle.size() > limit; middle.pop_back()) wanted.over_max.push_back({middle.back().text(), Why::over_max});
-  std::reverse(wanted.over_max.begin(), wanted.over_max.end());
+  cut(middle, room(policy.max, policy.first.size() + policy.last.size()), wanted.over_max);
 
   const bool upstream = learned.source == Source::upstream;
   Origin origin = upstream ? Origin::upstream : Origin::writer;
@@ -77,9 +119,9 @@ void want_servers(const ContentInput& input, const Learned& learned, Wanted& wan
   }
   wanted.source = middle.empty() ? Source::policy : source;
   wanted.filled |= filler != Filler::none && !middle.empty();
-  add(policy.first, Origin::first, wanted);
-  add(middle, origin, wanted);
-  add(policy.last, Origin::last, wanted);
+  adder.add(policy.first, Origin::first);
+  adder.add(middle, origin);
+  adder.add(policy.last, Origin::last);
 }
 
 /// glibc aborts the program (2.36 and HEAD, measured) where one of the first six entries doesn't fit into 256 bytes
@@ -87,24 +129,30 @@ void want_servers(const ContentInput& input, const Learned& learned, Wanted& wan
 /// entry is worth less than every program on the host.
 void spare_glibc(std::vector<std::string>& domains) {
   constexpr std::size_t kEntries = 6, kCompared = 56, kBuffer = 256;
-  std::size_t taken = 0;
-  for (std::size_t i = 0; i < std::min(kEntries, domains.size());) {
-    const std::size_t size = domains[i].size() + 1;
-    if (taken + size > kBuffer) {
-      if (taken > kCompared) return;
-      domains.erase(domains.begin() + static_cast<std::ptrdiff_t>(i));
-      continue;
-    }
+  std::size_t taken = 0, entries = 0;
+  auto kept = domains.begin();
+  for (auto domain = domains.begin(); domain != domains.end(); ++domain) {
+    const std::size_t size = domain->size() + 1;
+    const bool overflows = entries < kEntries && taken + size > kBuffer;
+    if (overflows && taken <= kCompared) continue;
+    entries = overflows ? kEntries : entries + 1;  // the first that it sees to overflow ends its list
     taken += size;
-    ++i;
+    if (kept != domain) *kept = std::move(*domain);
+    ++kept;
   }
+  domains.erase(kept, domains.end());
 }
 
-void add_domains(const std::vector<std::string>& domains, std::vector<std::string>& list) {
-  for (const std::string& domain : domains) {
-    if (std::any_of(list.begin(), list.end(), [&](const auto& one) { return same_domain(one, domain); })) continue;
-    list.push_back(domain);
+/// One list behind the other, each domain once.
+std::vector<std::string> joined(std::initializer_list<const std::vector<std::string>*> lists) {
+  std::vector<std::string> all;
+  Finder<SameDomain> known(all);
+  for (const auto* domains : lists) {
+    for (const std::string& domain : *domains) {
+      if (!known.contains(domain)) all.push_back(domain);
+    }
   }
+  return all;
 }
 
 void want_search(const ContentInput& input, const Learned& learned, const ResolvConf& document, Wanted& wanted) {
@@ -115,19 +163,17 @@ void want_search(const ContentInput& input, const Learned& learned, const Resolv
     return;
   }
   if (policy.only) {
-    add_domains(*policy.only, list);
+    list = joined({&*policy.only});
     return spare_glibc(list);
   }
   std::vector<std::string> middle = learned.lists.search;
-  const Filler filler =
-      fill(middle, policy.when_empty, input.memory.search.values, policy.fallback, [&](const std::string& domain) {
-        return is_searchable(domain) && !is_denied(policy, domain) && !is_ours(policy, domain);
-      });
+  DomainRules rules(policy);
+  const Filler filler = fill(
+      middle, policy.when_empty, input.memory.search.values, policy.fallback,
+      [&](const std::string& domain) { return is_searchable(domain) && !rules.denied(domain) && !rules.ours(domain); });
   wanted.filled |= filler != Filler::none;
   middle.resize(std::min(middle.size(), room(policy.max, policy.first.size() + policy.last.size())));
-  add_domains(policy.first, list);
-  add_domains(middle, list);
-  add_domains(policy.last, list);
+  list = joined({&policy.first, &middle, &policy.last});
   spare_glibc(list);
   // Without any line a resolver searches the host name's domain: the writer's `search .` said that it must not.
   if (list.empty() && learned.root) list.emplace_back(".");
@@ -145,10 +191,10 @@ void want_options(const ContentInput& input, const Learned& learned, const Resol
     return;
   }
   list = learned.lists.options;
+  OptionRules rules(policy);
+  Finder<SameOption> known(list);
   const auto keep = [&](const std::string& option) {
-    return !is_denied(policy, option) && !is_ours(policy, option) &&
-           std::none_of(list.begin(), list.end(),
-                        [&](const auto& one) { return option_name(one) == option_name(option); });
+    return !rules.denied(option) && !rules.ours(option) && !known.contains(option);
   };
   const Filler filler = fill(list, policy.when_empty, input.memory.options.values, policy.fallback, keep);
   wanted.filled |= filler != Filler::none;

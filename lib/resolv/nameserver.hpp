@@ -43,7 +43,9 @@ class Prefix {
  public:
   static std::optional<Prefix> parse(std::string_view text);
   [[nodiscard]] bool contains(const Nameserver& server) const;
-  [[nodiscard]] std::string text() const;  ///< `address/length`, or the bare address
+  [[nodiscard]] std::string text() const;                         ///< `address/length`, or the bare address
+  [[nodiscard]] const Nameserver& base() const { return base_; }  ///< as it was given: not masked
+  [[nodiscard]] unsigned length() const { return length_; }       ///< in bits
   friend bool operator==(const Prefix&, const Prefix&) = default;
 
  private:

@@ -172,6 +172,13 @@ bool same_domain(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
+bool domain_less(std::string_view a, std::string_view b) {
+  a = without_final_dot(a);
+  b = without_final_dot(b);
+  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
+                                      [](char x, char y) { return lower(x) < lower(y); });
+}
+
 std::string_view option_name(std::string_view option) { return option.substr(0, option.find(':')); }
 
 }  // namespace rg

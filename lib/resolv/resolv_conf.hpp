@@ -50,6 +50,8 @@ struct ResolvConf {
 
 /// Domains are compared without case and without a final dot; `.` alone stays `.`.
 [[nodiscard]] bool same_domain(std::string_view a, std::string_view b);
+/// An order in which domains that are the same are equal.
+[[nodiscard]] bool domain_less(std::string_view a, std::string_view b);
 /// `timeout` of `timeout:2`; a flag is its own name.
 [[nodiscard]] std::string_view option_name(std::string_view option);
 
