@@ -28,8 +28,11 @@ std::string guard_file(const std::string& directory, const std::string& guard_pa
   return directory + "/guard-" + sha256_hex(guard_path).substr(0, 16).append(suffix);
 }
 
+using Access = StateDirectory::Access;
+
 // Renames what cannot be used to *.damaged, for a person to look at, and says so.
-std::string set_aside(const std::string& path, const std::string& mistake) {
+std::string set_aside(const std::string& path, const std::string& mistake, Access access) {
+  if (access == Access::read_only) return printable(path + " is ignored: " + mistake);
   const std::string aside = path + ".damaged";
   if (std::rename(path.c_str(), aside.c_str()) != 0) {
     return printable(path + " is ignored: " + mistake + "; " + errno_error("rename to", aside).text());
@@ -41,13 +44,13 @@ std::string set_aside(const std::string& path, const std::string& mistake) {
 bool is_damage(const Error& error) { return error.code == EFBIG || error.code == EINVAL || error.code == ELOOP; }
 
 template <class T, class Parse>
-Loaded<T> load(const std::string& path, Parse parse) {
+Loaded<T> load(const std::string& path, Access access, Parse parse) {
   const auto bytes = store::read_file(path, kMaxBytes);
-  if (!bytes && is_damage(bytes.error())) return {{}, set_aside(path, bytes.error().text())};
+  if (!bytes && is_damage(bytes.error())) return {{}, set_aside(path, bytes.error().text(), access)};
   if (!bytes) return {{}, printable(bytes.error().text())};
   if (!bytes->has_value()) return {};
   auto parsed = parse(**bytes);
-  if (!parsed.value) return {{}, set_aside(path, parsed.mistake)};
+  if (!parsed.value) return {{}, set_aside(path, parsed.mistake, access)};
   return {std::move(*parsed.value), {}};
 }
 
@@ -63,12 +66,13 @@ bool is_directory(const std::string& path) {
 
 }  // namespace
 
-StateDirectory::StateDirectory(std::string directory) : directory_(std::move(directory)) {}
+StateDirectory::StateDirectory(std::string directory, Access access)
+    : directory_(std::move(directory)), access_(access) {}
 
 Loaded<Memory> StateDirectory::load_memory(const std::string& guard_path) const {
-  auto memory = load<Memory>(guard_file(directory_, guard_path, ".json"),
+  auto memory = load<Memory>(guard_file(directory_, guard_path, ".json"), access_,
                              [&](const std::string& bytes) { return store::parse_memory(bytes, guard_path); });
-  auto intent = load<std::string>(guard_file(directory_, guard_path, ".intent"),
+  auto intent = load<std::string>(guard_file(directory_, guard_path, ".intent"), access_,
                                   [&](const std::string& bytes) { return store::parse_intent(bytes, guard_path); });
   if (!intent.value.empty()) memory.value.intended = std::move(intent.value);
   if (!memory.warning.empty() && !intent.warning.empty()) memory.warning += "; ";
@@ -92,7 +96,7 @@ Result<void> StateDirectory::save_intent(const std::string& guard_path, const st
 }
 
 Loaded<std::uint64_t> StateDirectory::load_generation() const {
-  return load<std::uint64_t>(directory_ + "/generation.json",
+  return load<std::uint64_t>(directory_ + "/generation.json", access_,
                              [](const std::string& bytes) { return store::parse_generation(bytes); });
 }
 
@@ -102,7 +106,7 @@ Result<void> StateDirectory::save_generation(std::uint64_t generation) const {
 
 Loaded<std::optional<std::string>> StateDirectory::load_verified_config() const {
   using Config = std::optional<std::string>;
-  return load<Config>(directory_ + "/verified.toml", [](const std::string& bytes) -> Parsed<Config> {
+  return load<Config>(directory_ + "/verified.toml", access_, [](const std::string& bytes) -> Parsed<Config> {
     if (!bytes.starts_with(kVerifiedVersion)) return {{}, "it does not begin with a version that is known"};
     return {Config(bytes.substr(kVerifiedVersion.size())), {}};
   });

@@ -20,8 +20,9 @@ struct Loaded {
 
 class StateDirectory {
  public:
-  /// `directory` exists. Nothing is read or written yet.
-  explicit StateDirectory(std::string directory);
+  enum class Access { full, read_only };
+  /// `directory` exists. Nothing is read or written yet. `read_only`: what is damaged stays where it is.
+  explicit StateDirectory(std::string directory, Access access = Access::full);
 
   [[nodiscard]] Loaded<Memory> load_memory(const std::string& guard_path) const;
   [[nodiscard]] Result<void> save_memory(const std::string& guard_path, const Memory& memory) const;
@@ -40,6 +41,7 @@ class StateDirectory {
 
  private:
   std::string directory_;
+  Access access_;
 };
 
 /// Makes a directory and its missing parents, mode 0755.

@@ -138,6 +138,18 @@ TEST_CASE("state: what would not be read again is not written") {
   CHECK(state.load_memory(kPath).value == some_memory());
 }
 
+TEST_CASE("state: read-only, what is damaged stays where it is") {
+  const TempDirectory directory;
+  REQUIRE(StateDirectory(directory.path).save_memory(kPath, some_memory()).has_value());
+  REQUIRE(truncate((directory / memory_name()).c_str(), 5) == 0);
+  const StateDirectory state(directory.path, StateDirectory::Access::read_only);
+  const auto loaded = state.load_memory(kPath);
+  CHECK(loaded.value == Memory{});
+  CHECK(contains(loaded.warning, "is ignored"));
+  CHECK(fs::exists(directory / memory_name()));
+  CHECK_FALSE(fs::exists(directory / (memory_name() + ".damaged")));
+}
+
 TEST_CASE("state: damaged memories are set aside") {
   check_damaged("\"version\":1", "\"version\":2", "version 2 is unknown");
   check_damaged("\"version\":1", "\"version\":\"1\"", "no version");
