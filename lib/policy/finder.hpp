@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -45,7 +46,7 @@ class Finder {
   using List = std::vector<typename Same::Listed>;
   using Entry = typename Same::Entry;
 
-  explicit Finder(const List& list) : list_(list), index_(Less{&list}) {}
+  explicit Finder(const List& list) : list_(list) {}
   Finder(const Finder&) = delete;
   Finder& operator=(const Finder&) = delete;
 
@@ -55,9 +56,7 @@ class Finder {
       const auto found = std::find_if(list_.begin(), list_.end(), [&](Entry one) { return Same::same(one, entry); });
       return static_cast<std::size_t>(found - list_.begin());
     }
-    for (; indexed_ < list_.size(); ++indexed_) index_.insert(indexed_);
-    const auto found = index_.find(entry);
-    return found == index_.end() ? list_.size() : *found;
+    return find_in_index(entry);
   }
   [[nodiscard]] bool contains(Entry entry) { return find(entry) != list_.size(); }
 
@@ -69,9 +68,20 @@ class Finder {
     bool operator()(std::size_t a, Entry b) const { return Same::less((*list)[a], b); }
     bool operator()(Entry a, std::size_t b) const { return Same::less(a, (*list)[b]); }
   };
+  struct Index {
+    std::set<std::size_t, Less> places;  // the first of those that are the same
+    std::size_t indexed = 0;
+  };
+
+  [[gnu::noinline]] std::size_t find_in_index(Entry entry) {
+    if (!index_) index_ = std::make_unique<Index>(Index{std::set<std::size_t, Less>(Less{&list_}), 0});
+    for (; index_->indexed < list_.size(); ++index_->indexed) index_->places.insert(index_->indexed);
+    const auto found = index_->places.find(entry);
+    return found == index_->places.end() ? list_.size() : *found;
+  }
+
   const List& list_;
-  std::set<std::size_t, Less> index_;  // of places; the first of those that are the same
-  std::size_t indexed_ = 0;
+  std::unique_ptr<Index> index_;  // the usual short list has none
 };
 
 }  // namespace rg

@@ -1,6 +1,7 @@
 #include "lib/policy/verbs.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "lib/resolv/resolv_conf.hpp"
 
@@ -65,7 +66,7 @@ bool ServerRules::denied(const Nameserver& server) {
 }
 
 void ServerRules::index_deny() {
-  denied_.emplace();
+  denied_ = std::make_unique<PrefixIndex>();
   for (std::size_t i = 0; i < policy_.deny.size(); ++i) {
     if (const Prefix* prefix = std::get_if<Prefix>(&policy_.deny[i])) {
       denied_->add(*prefix, i);

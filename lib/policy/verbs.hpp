@@ -2,7 +2,7 @@
 #pragma once
 
 #include <array>
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,7 +37,7 @@ class ServerRules {
   const NameserverPolicy& policy_;
   Finder<SameServer> first_, last_, only_;
   std::array<bool, 3> words_{};  // of DenyWord, of a long `deny`
-  std::optional<PrefixIndex> denied_;
+  std::unique_ptr<PrefixIndex> denied_;
 };
 class DomainRules {
  public:
