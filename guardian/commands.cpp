@@ -25,7 +25,17 @@ namespace json = boost::json;
 
 constexpr int kNotAnswered = 3;
 
-void say(const std::string& line) { fmt::print(stderr, "resolv-guardian: {}\n", line); }
+// With fputs(3): fmt::print throws where stderr can't be written.
+void say_plain(const std::string& line) { (void)std::fputs((line + "\n").c_str(), stderr); }
+void say(const std::string& line) { say_plain("resolv-guardian: " + line); }
+
+// A result goes to stdout as a whole, at the end: what can't be written there (a full disk, /dev/full) is no success.
+int print_result(const std::string& text, int status) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  if (written) return status;
+  say(errno_error("write to", "standard output").text());
+  return 3;
+}
 
 std::string runtime_of(const Options& options) { return resolve_directories(options, process_environment()).runtime; }
 std::string state_of(const Options& options) { return resolve_directories(options, process_environment()).state; }
@@ -33,7 +43,7 @@ std::string state_of(const Options& options) { return resolve_directories(option
 // The configuration, or an exit status after the mistakes were said.
 std::optional<Settings> settings_or_say(const Options& options) {
   LoadedSettings loaded = SettingsSource(options, process_environment()).load();
-  if (!loaded.settings) fmt::print(stderr, "{}\n", loaded.error);
+  if (!loaded.settings) say_plain(loaded.error);
   return std::move(loaded.settings);
 }
 
@@ -88,6 +98,7 @@ int apply_offline(const Settings& settings, Offline& offline, const Directories&
     }
     Outcome outcome = offline.bring_to_hold(policy, pauses.of(policy.path).has_value());
     (void)journal.append(outcome.events);
+    for (const std::string& warning : offline.warnings()) say(policy.path + ": " + warning);
     if (outcome.holds() && policy.enforce) continue;
     say(policy.path + ": " + why_not(outcome));
     status = 3;
@@ -96,18 +107,21 @@ int apply_offline(const Settings& settings, Offline& offline, const Directories&
   return status;
 }
 
-void print_change(const Policy& policy, const Decision& decision, const Seen& seen) {
+std::string change_text(const Policy& policy, const Decision& decision, const Seen& seen) {
+  std::string text;
   const auto mode = seen.info.st_mode & 07777U;
   for (const Violation violation : decision.violations) {
-    if (violation == Violation::mode) fmt::print("# {}: mode {:04o} -> {:04o}\n", policy.path, mode, policy.mode);
-    if (violation == Violation::label) fmt::print("# {}: label {} -> {}\n", policy.path, seen.label, decision.label);
-    if (violation == Violation::link && decision.make_link)
-      fmt::print("# {}: becomes a link to {}\n", policy.path, decision.bytes);
-    if (violation == Violation::link && !decision.make_link) fmt::print("# {}: the link becomes a file\n", policy.path);
+    const bool link = violation == Violation::link;
+    if (violation == Violation::mode)
+      text += fmt::format("# {}: mode {:04o} -> {:04o}\n", policy.path, mode, policy.mode);
+    if (violation == Violation::label)
+      text += "# " + policy.path + ": label " + seen.label + " -> " + decision.label + "\n";
+    if (link && decision.make_link) text += "# " + policy.path + ": becomes a link to " + decision.bytes + "\n";
+    if (link && !decision.make_link) text += "# " + policy.path + ": the link becomes a file\n";
   }
-  if (decision.make_link) return;
-  fmt::print("{}", unified_diff(seen.kind == NodeKind::file ? seen.bytes : "", decision.bytes, policy.path,
-                                policy.path + " (restored)"));
+  if (decision.make_link) return text;
+  const std::string before = seen.kind == NodeKind::file ? seen.bytes : "";
+  return text + unified_diff(before, decision.bytes, policy.path, policy.path + " (restored)");
 }
 
 }  // namespace
@@ -124,7 +138,7 @@ int run_command(const Options& options) {
   SettingsSource source(options, process_environment());
   LoadedSettings loaded = source.load_or_last_verified(StateDirectory(directories.state));
   if (!loaded.settings) {
-    fmt::print(stderr, "{}\n", loaded.error);
+    say_plain(loaded.error);
     return 2;
   }
   return Supervisor({std::move(source), std::move(loaded), directories, options.root, log}).run();
@@ -169,18 +183,20 @@ int check_command(const Options& options) {
     return 3;
   }
   int status = 0;
+  std::string changes;
   for (const Policy& policy : settings->guards) {
     const Decision decision = offline->look(policy);
+    for (const std::string& warning : offline->warnings()) say(policy.path + ": " + warning);
     if (decision.kind == Decision::Kind::keep) continue;
     if (decision.kind == Decision::Kind::refuse) {
       say(policy.path + ": " + decision.refusal);
       status = 3;
       continue;
     }
-    print_change(policy, decision, offline->seen());
+    changes += change_text(policy, decision, offline->seen());
     if (status == 0) status = 1;
   }
-  return status;
+  return print_result(changes, status);
 }
 
 int pause_command(const Options& options) {
@@ -210,8 +226,11 @@ int release_command(const Options& options) {
     if (options.path && *options.path != policy.path) continue;
     found = true;
     const auto released = offline->release(policy);
+    for (const std::string& warning : offline->warnings()) say(policy.path + ": " + warning);
     if (!released) say(released.error().text());
-    if (!released || !pauses.set(policy.path, WallTime::max())) status = 3;
+    const auto paused = pauses.set(policy.path, WallTime::max());
+    if (!paused) say(policy.path + " isn't paused: " + paused.error().text());
+    if (!released || !paused) status = 3;
   }
   if (!found) say("no such guard: " + options.path.value_or(""));
   return found ? status : 3;
@@ -239,8 +258,7 @@ int status_command(const Options& options) {
     say("no guardian answers");
     return kNotAnswered;
   }
-  fmt::print("{}\n", options.json ? status_json(*status) : status_text(*status));
-  return all_hold(*status) ? 0 : 1;
+  return print_result((options.json ? status_json(*status) : status_text(*status)) + "\n", all_hold(*status) ? 0 : 1);
 }
 
 int history_command(const Options& options) {
@@ -249,18 +267,18 @@ int history_command(const Options& options) {
     say(events.error().text());
     return 3;
   }
+  std::string lines;
   for (const Event& event : *events) {
-    fmt::print("{}\n", options.json ? event_json(event) : rfc3339(event.at) + " " + event_text(event));
-    if (options.diff && !options.json) fmt::print("{}", event_diff(event));
+    lines += (options.json ? event_json(event) : rfc3339(event.at) + " " + event_text(event)) + "\n";
+    if (options.diff && !options.json) lines += event_diff(event);
   }
-  return 0;
+  return print_result(lines, 0);
 }
 
 int config_command(const Options& options) {
   const auto settings = settings_or_say(options);
   if (!settings) return 2;
-  fmt::print("{}", print_config(*settings));
-  return 0;
+  return print_result(print_config(*settings), 0);
 }
 
 }  // namespace rg

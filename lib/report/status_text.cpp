@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "lib/policy/finder.hpp"
 #include "lib/report/diff.hpp"
 #include "lib/report/status.hpp"
 #include "lib/report/text.hpp"
@@ -16,6 +17,7 @@ namespace {
 // systemd shows STATUS= in one line of `systemctl status`, and one datagram must hold it: a few guards say enough.
 constexpr std::size_t kMaxNamed = 8;
 constexpr std::size_t kMaxReason = 240;
+constexpr std::size_t kMaxAddresses = 16;  // of an event's line in the log
 
 std::string reason_text(const std::string& reason) { return shortened(printable(reason), kMaxReason); }
 
@@ -80,10 +82,12 @@ std::string state_text(const GuardStatus& guard) {
 
 // A server that is read but that the judgement didn't speak of (somebody's latest) has no origin to show.
 std::string servers_text(const GuardStatus& guard) {
+  std::vector<Nameserver> servers;
+  for (const SaidServer& said : guard.servers) servers.push_back(said.server);
+  Finder<SameServer> finder(servers);
   return joined(guard.read.nameservers, ", ", [&](const Nameserver& server) {
-    const auto said = std::find_if(guard.servers.begin(), guard.servers.end(),
-                                   [&](const SaidServer& one) { return one.server == server; });
-    const std::string_view origin = said == guard.servers.end() ? "not ours to keep" : word(said->origin);
+    const std::size_t place = finder.find(server);
+    const std::string_view origin = place == servers.size() ? "not ours to keep" : word(guard.servers[place].origin);
     return fmt::format("{} ({})", printable(server.text()), origin);
   });
 }
@@ -150,8 +154,11 @@ std::string change_text(const Event& event) {
 
 std::string contents_text(const std::optional<std::string>& bytes) {
   if (!bytes) return "no file";
-  const std::vector<Nameserver> servers = nameservers(parse(*bytes));
-  return servers.empty() ? "no nameserver" : addresses_text(servers);
+  std::vector<Nameserver> servers = nameservers(parse(*bytes));
+  if (servers.empty()) return "no nameserver";
+  const std::size_t more = servers.size() - std::min(servers.size(), kMaxAddresses);
+  servers.resize(servers.size() - more);
+  return addresses_text(servers) + (more == 0 ? "" : fmt::format(" and {} more", more));
 }
 
 std::string violations_text(const Event& event) {

@@ -6,6 +6,7 @@
 #include "lib/report/status.hpp"
 #include "test/report/examples.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/cpu_time.hpp"
 
 using namespace rg;
 
@@ -196,4 +197,21 @@ TEST_CASE("event_diff: of what an event knows") {
   event = example_event();
   event.after.reset();
   CHECK(event_diff(event).empty());
+}
+
+TEST_CASE("40,000 servers: each with its origin in the status, the first and their number in an event's line") {
+  Status status = example_status();
+  GuardStatus& long_one = status.guards[0];
+  Event event = example_event();
+  event.after = "";
+  for (int i = 0; i < 40'000; ++i) {
+    const std::string address = "10.0." + std::to_string(i / 200) + "." + std::to_string(i % 200);
+    long_one.read.nameservers.push_back(*Nameserver::parse(address));
+    long_one.servers.push_back({long_one.read.nameservers.back(), Origin::writer});
+    *event.after += "nameserver " + address + "\n";
+  }
+  const rg::test::CpuTime time;
+  CHECK(contains(status_text(status), ", 10.0.199.199 (writer)\n"));
+  CHECK(contains(event_text(event), " 10.0.0.15 and 39984 more"));
+  CHECK(time.seconds() < 1);
 }
