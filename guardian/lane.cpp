@@ -105,7 +105,7 @@ void Lane::stop() {
   send([this] {
     if (stopping_) return;
     for (auto& [id, guard] : guards_) {
-      if (guard->guarded.policy.on_exit == OnExit::restore) (void)rg::release(guard->guarded, *setup_.files);
+      if (guard->guarded.policy.on_exit == OnExit::restore) give_back(*guard);
     }
     stopping_ = true;
   });
@@ -226,10 +226,19 @@ void Lane::adopt_now(Policy policy, std::uint64_t generation, std::size_t order,
   }
 }
 
-void Lane::drop_now(const std::string& path, bool give_back) {
+// What the last writer left; why it can't be given back is said, and nothing waits for it.
+void Lane::give_back(LaneGuard& guard) {
+  const auto released = rg::release(guard.guarded, *setup_.files);
+  if (released) return;
+  Report report;
+  report.warning = guard.guarded.policy.path + " isn't given back: " + released.error().text();
+  setup_.report(std::move(report));
+}
+
+void Lane::drop_now(const std::string& path, bool restore) {
   LaneGuard* guard = find(path);
   if (guard == nullptr) return;
-  if (give_back) (void)rg::release(guard->guarded, *setup_.files);
+  if (restore) give_back(*guard);
   (void)setup_.state.save_memory(path, guard->guarded.memory);
   watcher_.forget(guard->id);
   guards_.erase(guard->id);

@@ -78,7 +78,8 @@ class Lane {
   void post(LaneGuard& guard, Report report);
   void adopt_now(Policy policy, std::uint64_t generation, std::size_t order, std::optional<WallTime> paused_until);
   void release_now(LaneGuard& guard, const std::function<void(std::string)>& done);
-  void drop_now(const std::string& path, bool give_back);
+  void give_back(LaneGuard& guard);
+  void drop_now(const std::string& path, bool restore);
   PassOptions options_for(LaneGuard& guard);
   std::string taken_by_another(const LaneGuard& guard, const Seen& seen) const;
   LaneGuard* find(const std::string& path);

@@ -86,7 +86,9 @@ class Pass {
       if (decision.failed) return end(Failed{decision.refusal});
       return end(Refused{decision.refusal});
     }
-    if (writes_ == 0 && !options_.force && unfinished()) return end(Held{State::settling, "its writer isn't through"});
+    // A name that is gone again behind our own write is a writer's at work: what we made there would be in his way.
+    const bool first_or_gone = writes_ == 0 || guarded_.seen.kind == NodeKind::absent;
+    if (first_or_gone && !options_.force && unfinished()) return end(Held{State::settling, "its writer isn't through"});
     if (writes_ == 0 && options_.gate) {
       if (auto held = options_.gate(decision)) {
         learn();
@@ -143,6 +145,7 @@ class Pass {
     if (is_failed_look(guarded_.seen)) return;  // nothing is known of it
     const auto content = content_of(guarded_.seen);
     if (fresh_ && !ours_) {
+      outcome_.still_open.clear();
       Event event = new_event(Event::Kind::rewrite);
       event.before = guarded_.known;
       event.after = content;
@@ -226,6 +229,8 @@ class Pass {
   }
 
   void took(const Swap& swap) {
+    // What an earlier turn took out is older than what came out now: its end is no news.
+    if (swap.out == Swap::Out::newer) outcome_.still_open.clear();
     if (swap.open) outcome_.still_open.push_back(swap.open);
     if (swap.out == Swap::Out::put_back) return;
     ++writes_;

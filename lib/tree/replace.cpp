@@ -74,11 +74,14 @@ CameOut look_at(const Place& place, const std::string& name) {
 Swap put_back(const Place& place, const std::string& temporary, const Replacement& wanted) {
   Swap swap;
   swap.out = Swap::Out::put_back;
+  CameOut put = look_at(place, temporary);
   for (int turn = 0; turn < 8; ++turn) {
     if (rename2(place, temporary, place.name, kExchange) != 0) break;
-    const CameOut out = look_at(place, temporary);
+    CameOut out = look_at(place, temporary);
     const bool ours = out.kind == (wanted.make_link ? NodeKind::link : NodeKind::file) && out.text == wanted.content;
-    if (ours) break;
+    // Ours, or what the turn before had put there: the newest stands now.
+    if (ours || (turn > 0 && out.kind == put.kind && out.text == put.text)) break;
+    put = std::move(out);
   }
   ::unlinkat(place.directory->get(), temporary.c_str(), 0);
   return swap;
