@@ -137,8 +137,8 @@ std::variant<Table, ConfigError> read_toml(const ConfigText& file) {
   if (const auto at = too_deep(file.bytes)) {
     return ConfigError{file.path, at->line, at->column, "more than 1000 dots in sequence", "a name with fewer parts"};
   }
-  // With exceptions, its own default: toml++ 3.3 without them goes on in parse_key() after an error, past the end of the
-  // text (an assertion where there are any).
+  // With exceptions, its own default: toml++ 3.3 without them goes on in parse_key() after an error, past the end of
+  // the text (an assertion where there are any).
   try {
     const toml::table parsed = toml::parse(std::string_view(file.bytes), std::string_view(file.path));
     return table_of(parsed, Source(file.bytes), kMaxDepth);

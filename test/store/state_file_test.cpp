@@ -28,7 +28,8 @@ std::string intent_name() { return "guard-" + sha256_hex(kPath).substr(0, 16) + 
 
 Memory some_memory() {
   Memory memory;
-  memory.document = Document{Document::Kind::link, "../run/x", "nameserver 192.0.2.1\n", 0640, 7, 8, "a:b:c:s0", false, true};
+  memory.document =
+      Document{Document::Kind::link, "../run/x", "nameserver 192.0.2.1\n", 0640, 7, 8, "a:b:c:s0", false, true};
   memory.written = sha256_hex("a");
   memory.nameservers = {{*Nameserver::parse("192.0.2.1"), *Nameserver::parse("fe80::1%eth0")},
                         "dhcpcd",
