@@ -11,8 +11,9 @@ WINDOW = 60  # seconds
 
 @case(needs="strace plain", tags="slow")
 def only_the_slow_re_check_wakes_it(world):
-    world.move("/var/tmp")  # the directories above the configuration are watched, and /tmp is a busy place
-    world.configure(guard(), guard("/etc/other.conf"))
+    # With "auto" the directories above the configuration are watched, and what others do there is a wake-up.
+    world.move("/var/tmp")
+    world.configure('reload = "sighup"\n', guard(), guard("/etc/other.conf"))
     world.write(conf("192.0.2.53"))
     world.write(conf("192.0.2.53"), "/etc/other.conf")
     trace = pathlib.Path(world.dir + "/trace")
