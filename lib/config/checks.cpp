@@ -109,19 +109,6 @@ class Check {
   std::vector<ConfigError>& errors_;
 };
 
-bool means(const Deny& deny, const Nameserver& server) {
-  if (const auto* prefix = std::get_if<Prefix>(&deny)) return prefix->contains(server);
-  switch (std::get<DenyWord>(deny)) {
-    case DenyWord::loopback:
-      return server.is_loopback();
-    case DenyWord::unspecified:
-      return server.is_unspecified();
-    case DenyWord::link_local:
-      return server.is_link_local();
-  }
-  return false;
-}
-
 std::string denial_text(const Deny& deny) {
   if (const auto* prefix = std::get_if<Prefix>(&deny)) return prefix->text();
   return std::string(keyword(std::get<DenyWord>(deny)));
@@ -139,7 +126,7 @@ void check_nameservers(Check& check, const NameserverPolicy& policy) {
   }
   check.not_denied<Nameserver>(
       ours, table, ServerRules(policy), policy.deny.size(),
-      [&](std::size_t i, const Nameserver& s) { return means(policy.deny[i], s); },
+      [&](std::size_t i, const Nameserver& s) { return matches(policy.deny[i], s); },
       [&](std::size_t i) { return denial_text(policy.deny[i]); });
   check.each_once<SameServer>(ours);
   check.within_max(ours, table, policy.max);

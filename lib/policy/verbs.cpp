@@ -34,11 +34,6 @@ bool matches(DenyWord word, const Nameserver& server) {
   return false;
 }
 
-bool matches(const Deny& deny, const Nameserver& server) {
-  if (const Prefix* prefix = std::get_if<Prefix>(&deny)) return prefix->contains(server);
-  return matches(std::get<DenyWord>(deny), server);
-}
-
 /// The list of `only`, or an empty one that stays.
 template <class T>
 const std::vector<T>& listed(const std::optional<std::vector<T>>& only) {
@@ -47,6 +42,11 @@ const std::vector<T>& listed(const std::optional<std::vector<T>>& only) {
 }
 
 }  // namespace
+
+bool matches(const Deny& deny, const Nameserver& server) {
+  if (const Prefix* prefix = std::get_if<Prefix>(&deny)) return prefix->contains(server);
+  return matches(std::get<DenyWord>(deny), server);
+}
 
 ServerRules::ServerRules(const NameserverPolicy& policy)
     : policy_(policy), first_(policy.first), last_(policy.last), only_(listed(policy.only)) {}

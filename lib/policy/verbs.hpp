@@ -14,6 +14,9 @@
 
 namespace rg {
 
+/// Whether an entry of deny means this server: a prefix that holds it, or its word.
+[[nodiscard]] bool matches(const Deny& deny, const Nameserver& server);
+
 /// Named by first, last, only or set: never learned.
 [[nodiscard]] bool is_ours(const NameserverPolicy& policy, const Nameserver& server);
 [[nodiscard]] bool is_ours(const SearchPolicy& policy, std::string_view domain);
