@@ -10,7 +10,7 @@
 namespace rg {
 namespace {
 
-constexpr std::chrono::milliseconds kUnfinished{200};
+constexpr std::chrono::milliseconds kUnfinished{200}, kGather{20};
 
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
@@ -25,11 +25,11 @@ void Supervisor::watch_configuration() {
   if (events < 0) return setup_.log.warning("changes of the configuration aren't seen: no descriptor is left");
   configuration_events_ = std::make_unique<boost::asio::posix::stream_descriptor>(io_, events);
   arm_configuration();
+  await_configuration();
   reload_later(std::chrono::milliseconds{0});  // what changed before the watch was there gave no event
 }
 
 void Supervisor::arm_configuration() {
-  using boost::asio::posix::descriptor_base;
   auto root = open_root("/");
   if (!root) return;
   const std::string pattern = folder_of(setup_.source.path()) + "/config.d/*.toml";
@@ -39,17 +39,32 @@ void Supervisor::arm_configuration() {
   if (auto watched = configuration_watcher_->watch(0, walk(*root, setup_.source.path()), others); !watched) {
     setup_.log.warning("some changes of the configuration aren't seen: " + watched.error().text());
   }
+}
+
+// The configuration's directory may be a busy one: an event wakes this, then events gather for a while.
+void Supervisor::await_configuration() {
+  using boost::asio::posix::descriptor_base;
   configuration_events_->async_wait(descriptor_base::wait_read, [this](const boost::system::error_code& error) {
     if (error || stopping_) return;
-    bool finished = false;
-    bool any = false;
-    configuration_watcher_->read([&](GuardId, const Change& change) {
-      any = true;
-      finished = finished || change.how == How::renamed || change.how == How::written || change.how == How::relinked;
+    configuration_timer_.expires_after(kGather);
+    configuration_timer_.async_wait([this](const boost::system::error_code& cancelled) {
+      if (cancelled || stopping_) return;
+      read_configuration_events();
+      await_configuration();
     });
-    if (any) reload_later(finished ? std::chrono::milliseconds{0} : kUnfinished);
-    arm_configuration();
   });
+}
+
+void Supervisor::read_configuration_events() {
+  bool finished = false;
+  bool any = false;
+  configuration_watcher_->read([&](GuardId, const Change& change) {
+    any = true;
+    finished = finished || change.how == How::renamed || change.how == How::written || change.how == How::relinked;
+  });
+  if (!any) return;
+  arm_configuration();
+  reload_later(finished ? std::chrono::milliseconds{0} : kUnfinished);
 }
 
 void Supervisor::reload_later(std::chrono::milliseconds wait) {

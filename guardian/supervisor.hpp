@@ -68,6 +68,8 @@ class Supervisor {
   // reload.cpp
   void watch_configuration();
   void arm_configuration();
+  void await_configuration();
+  void read_configuration_events();
   void reload(bool asked);
   void take(LoadedSettings loaded);
   void reload_later(std::chrono::milliseconds wait);
@@ -89,7 +91,7 @@ class Supervisor {
   boost::asio::io_context io_;
   boost::asio::signal_set signals_{io_};
   boost::asio::steady_timer ready_timer_{io_}, watchdog_timer_{io_}, history_timer_{io_}, lock_timer_{io_},
-      stop_timer_{io_}, reload_timer_{io_};
+      stop_timer_{io_}, reload_timer_{io_}, configuration_timer_{io_};
   std::unique_ptr<boost::asio::posix::stream_descriptor> configuration_events_;
   std::optional<Watcher> configuration_watcher_;
   Notify notify_;

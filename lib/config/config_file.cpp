@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <climits>
 #include <iterator>
 #include <map>
 #include <tuple>
@@ -185,7 +186,8 @@ void read_file(const ConfigText& text, const Environment& environment, ParsedCon
 }  // namespace
 
 std::string ConfigError::text() const {
-  const std::string place = line == 0 ? file : fmt::format("{}:{}:{}", file, line, column);
+  const std::string name = one_line(file, PATH_MAX);
+  const std::string place = line == 0 ? name : fmt::format("{}:{}:{}", name, line, column);
   return fmt::format("{}: found {}, expected {}", place, found, expected);
 }
 

@@ -251,12 +251,11 @@ std::string duration_text(milliseconds duration) {
   return fmt::format("{}ms", count);
 }
 
-std::string ticked(std::string_view text) {
-  constexpr std::size_t kMost = 80;
-  std::string line = "`";
+std::string one_line(std::string_view text, std::size_t most) {
+  std::string line;
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t length = utf8_length(text.substr(i));
-    if (line.size() + length > kMost) return line + "...`";
+    if (line.size() + length > most) return line + "...";
     if (length == 0 || is_control(text[i])) {
       line += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[i]));
     } else {
@@ -264,8 +263,10 @@ std::string ticked(std::string_view text) {
     }
     i += std::max<std::size_t>(length, 1);
   }
-  return line + "`";
+  return line;
 }
+
+std::string ticked(std::string_view text) { return '`' + one_line(text, 79) + '`'; }
 
 std::string comparable_path(std::string_view path) {
   std::string clean;

@@ -66,6 +66,10 @@ template <class E>
   return Expected{one_of(words) + did_you_mean(text, words)};
 }
 
+/// For a message: control characters and what is no UTF-8 escaped as \xNN, cut with "..." before `most` bytes are
+/// passed.
+[[nodiscard]] std::string one_line(std::string_view text, std::size_t most);
+
 /// "`text`" for a message: one line, control characters escaped, long ones cut.
 [[nodiscard]] std::string ticked(std::string_view text);
 

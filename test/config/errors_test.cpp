@@ -137,6 +137,8 @@ TEST_CASE("what is no TOML") {
   check_one(errors_of("[[guard]]\npath = '/a\n"), "2:11", {"found the end of the line"});
   check_one(errors_of("[[guard]]\npath = '/a'\npath = '/b'\n"), "3:8", {"redefine"});
   check_one(errors_of(std::string("[[guard]]\0", 10)), "1:10", {"valid TOML"});
+  check_one(errors_of("[=\n"), "1:2", {"found `=`", "valid TOML"});
+  check_one(errors_of("[[=\n"), "1:3", {"found `=`", "valid TOML"});
   std::string deep;
   for (int i = 0; i < 200'000; ++i) deep += "a.";
   check_one(errors_of(deep + "a = 1"), "1:2002", {"1000 dots"});
