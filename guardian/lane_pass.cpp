@@ -39,6 +39,7 @@ bool same_chains(const std::vector<Chain>& a, const std::vector<Chain>& b) {
 // Directories on the way are watched by number: their descriptors would only pin their mounts.
 void let_go(Chain& chain) {
   const bool keep_last = chain.complete && !chain.linked();
+  chain.node = {};
   for (std::size_t i = 0; i + (keep_last ? 1 : 0) < chain.steps.size(); ++i) chain.steps[i].place.directory.reset();
 }
 

@@ -18,68 +18,68 @@ namespace rg {
 namespace {
 
 constexpr Key<NameserverPolicy> kNameserverKeys[] = {
-    {"first", [](Reader& r, const Node& n, NameserverPolicy& p) { r.list(n, p.first, read_address); }},
-    {"last", [](Reader& r, const Node& n, NameserverPolicy& p) { r.list(n, p.last, read_address); }},
-    {"only", [](Reader& r, const Node& n, NameserverPolicy& p) { r.list(n, p.only.emplace(), read_address); }},
-    {"deny", [](Reader& r, const Node& n, NameserverPolicy& p) { r.list(n, p.deny, read_deny); }},
-    {"prefer", [](Reader& r, const Node& n, NameserverPolicy& p) { r.list(n, p.prefer, read_prefix); }},
-    {"max", [](Reader& r, const Node& n, NameserverPolicy& p) { r.count(n, p.max); }},
+    {"first", [](Reader& r, const TomlNode& n, NameserverPolicy& p) { r.list(n, p.first, read_address); }},
+    {"last", [](Reader& r, const TomlNode& n, NameserverPolicy& p) { r.list(n, p.last, read_address); }},
+    {"only", [](Reader& r, const TomlNode& n, NameserverPolicy& p) { r.list(n, p.only.emplace(), read_address); }},
+    {"deny", [](Reader& r, const TomlNode& n, NameserverPolicy& p) { r.list(n, p.deny, read_deny); }},
+    {"prefer", [](Reader& r, const TomlNode& n, NameserverPolicy& p) { r.list(n, p.prefer, read_prefix); }},
+    {"max", [](Reader& r, const TomlNode& n, NameserverPolicy& p) { r.count(n, p.max); }},
     {"when_empty",
-     [](Reader& r, const Node& n, NameserverPolicy& p) { r.value(n, p.when_empty, read_keyword<WhenEmpty>); }},
-    {"fallback", [](Reader& r, const Node& n, NameserverPolicy& p) { r.list(n, p.fallback, read_address); }},
+     [](Reader& r, const TomlNode& n, NameserverPolicy& p) { r.value(n, p.when_empty, read_keyword<WhenEmpty>); }},
+    {"fallback", [](Reader& r, const TomlNode& n, NameserverPolicy& p) { r.list(n, p.fallback, read_address); }},
 };
 
 constexpr Key<SearchPolicy> kSearchKeys[] = {
-    {"first", [](Reader& r, const Node& n, SearchPolicy& p) { r.list(n, p.first, read_domain); }},
-    {"last", [](Reader& r, const Node& n, SearchPolicy& p) { r.list(n, p.last, read_domain); }},
-    {"only", [](Reader& r, const Node& n, SearchPolicy& p) { r.list(n, p.only.emplace(), read_domain); }},
-    {"deny", [](Reader& r, const Node& n, SearchPolicy& p) { r.list(n, p.deny, read_domain); }},
-    {"max", [](Reader& r, const Node& n, SearchPolicy& p) { r.count(n, p.max); }},
+    {"first", [](Reader& r, const TomlNode& n, SearchPolicy& p) { r.list(n, p.first, read_domain); }},
+    {"last", [](Reader& r, const TomlNode& n, SearchPolicy& p) { r.list(n, p.last, read_domain); }},
+    {"only", [](Reader& r, const TomlNode& n, SearchPolicy& p) { r.list(n, p.only.emplace(), read_domain); }},
+    {"deny", [](Reader& r, const TomlNode& n, SearchPolicy& p) { r.list(n, p.deny, read_domain); }},
+    {"max", [](Reader& r, const TomlNode& n, SearchPolicy& p) { r.count(n, p.max); }},
     {"when_empty",
-     [](Reader& r, const Node& n, SearchPolicy& p) { r.value(n, p.when_empty, read_keyword<WhenEmpty>); }},
-    {"fallback", [](Reader& r, const Node& n, SearchPolicy& p) { r.list(n, p.fallback, read_domain); }},
-    {"merge_lines", [](Reader& r, const Node& n, SearchPolicy& p) { r.flag(n, p.merge_lines); }},
+     [](Reader& r, const TomlNode& n, SearchPolicy& p) { r.value(n, p.when_empty, read_keyword<WhenEmpty>); }},
+    {"fallback", [](Reader& r, const TomlNode& n, SearchPolicy& p) { r.list(n, p.fallback, read_domain); }},
+    {"merge_lines", [](Reader& r, const TomlNode& n, SearchPolicy& p) { r.flag(n, p.merge_lines); }},
 };
 
 constexpr Key<OptionsPolicy> kOptionsKeys[] = {
-    {"set", [](Reader& r, const Node& n, OptionsPolicy& p) { r.list(n, p.set, read_option); }},
-    {"only", [](Reader& r, const Node& n, OptionsPolicy& p) { r.list(n, p.only.emplace(), read_option); }},
-    {"deny", [](Reader& r, const Node& n, OptionsPolicy& p) { r.list(n, p.deny, read_option_name); }},
-    {"max", [](Reader& r, const Node& n, OptionsPolicy& p) { r.count(n, p.max); }},
+    {"set", [](Reader& r, const TomlNode& n, OptionsPolicy& p) { r.list(n, p.set, read_option); }},
+    {"only", [](Reader& r, const TomlNode& n, OptionsPolicy& p) { r.list(n, p.only.emplace(), read_option); }},
+    {"deny", [](Reader& r, const TomlNode& n, OptionsPolicy& p) { r.list(n, p.deny, read_option_name); }},
+    {"max", [](Reader& r, const TomlNode& n, OptionsPolicy& p) { r.count(n, p.max); }},
     {"when_empty",
-     [](Reader& r, const Node& n, OptionsPolicy& p) { r.value(n, p.when_empty, read_keyword<WhenEmpty>); }},
-    {"fallback", [](Reader& r, const Node& n, OptionsPolicy& p) { r.list(n, p.fallback, read_option); }},
+     [](Reader& r, const TomlNode& n, OptionsPolicy& p) { r.value(n, p.when_empty, read_keyword<WhenEmpty>); }},
+    {"fallback", [](Reader& r, const TomlNode& n, OptionsPolicy& p) { r.list(n, p.fallback, read_option); }},
 };
 
 constexpr Key<Policy> kGuardKeys[] = {
     {"path",
-     [](Reader& r, const Node& n, Policy& p) {
+     [](Reader& r, const TomlNode& n, Policy& p) {
        p.path.clear();  // stays so after an error: then nothing is said about a second guard of the default path
        r.value(n, p.path, read_guard_path);
      }},
-    {"enforce", [](Reader& r, const Node& n, Policy& p) { r.flag(n, p.enforce); }},
-    {"optional", [](Reader& r, const Node& n, Policy& p) { r.flag(n, p.optional); }},
-    {"link", [](Reader& r, const Node& n, Policy& p) { r.value(n, p.link, read_keyword<LinkMode>); }},
-    {"link_to", [](Reader& r, const Node& n, Policy& p) { r.value(n, p.link_to.emplace(), read_link_text); }},
-    {"write", [](Reader& r, const Node& n, Policy& p) { r.value(n, p.write, read_keyword<WriteMode>); }},
+    {"enforce", [](Reader& r, const TomlNode& n, Policy& p) { r.flag(n, p.enforce); }},
+    {"optional", [](Reader& r, const TomlNode& n, Policy& p) { r.flag(n, p.optional); }},
+    {"link", [](Reader& r, const TomlNode& n, Policy& p) { r.value(n, p.link, read_keyword<LinkMode>); }},
+    {"link_to", [](Reader& r, const TomlNode& n, Policy& p) { r.value(n, p.link_to.emplace(), read_link_text); }},
+    {"write", [](Reader& r, const TomlNode& n, Policy& p) { r.value(n, p.write, read_keyword<WriteMode>); }},
     {"write_within",
-     [](Reader& r, const Node& n, Policy& p) {
+     [](Reader& r, const TomlNode& n, Policy& p) {
        p.write_within.clear();
        r.list(n, p.write_within, read_absolute_path);
      }},
-    {"mode", [](Reader& r, const Node& n, Policy& p) { r.value(n, p.mode, read_mode); }},
-    {"selinux_label", [](Reader& r, const Node& n, Policy& p) { r.value(n, p.selinux_label, read_selinux_label); }},
-    {"comment", [](Reader& r, const Node& n, Policy& p) { r.flag(n, p.comment); }},
-    {"upstream", [](Reader& r, const Node& n, Policy& p) { r.list(n, p.upstream, read_absolute_path); }},
+    {"mode", [](Reader& r, const TomlNode& n, Policy& p) { r.value(n, p.mode, read_mode); }},
+    {"selinux_label", [](Reader& r, const TomlNode& n, Policy& p) { r.value(n, p.selinux_label, read_selinux_label); }},
+    {"comment", [](Reader& r, const TomlNode& n, Policy& p) { r.flag(n, p.comment); }},
+    {"upstream", [](Reader& r, const TomlNode& n, Policy& p) { r.list(n, p.upstream, read_absolute_path); }},
     {"upstream_when",
-     [](Reader& r, const Node& n, Policy& p) { r.value(n, p.upstream_when, read_keyword<UpstreamWhen>); }},
-    {"settle", [](Reader& r, const Node& n, Policy& p) { r.value(n, p.settle, read_duration); }},
-    {"deadline", [](Reader& r, const Node& n, Policy& p) { r.value(n, p.deadline, read_deadline); }},
-    {"on_exit", [](Reader& r, const Node& n, Policy& p) { r.value(n, p.on_exit, read_keyword<OnExit>); }},
+     [](Reader& r, const TomlNode& n, Policy& p) { r.value(n, p.upstream_when, read_keyword<UpstreamWhen>); }},
+    {"settle", [](Reader& r, const TomlNode& n, Policy& p) { r.value(n, p.settle, read_duration); }},
+    {"deadline", [](Reader& r, const TomlNode& n, Policy& p) { r.value(n, p.deadline, read_deadline); }},
+    {"on_exit", [](Reader& r, const TomlNode& n, Policy& p) { r.value(n, p.on_exit, read_keyword<OnExit>); }},
     {"nameservers",
-     [](Reader& r, const Node& n, Policy& p) { r.table(n, kNameserverKeys, p.nameservers, "nameservers."); }},
-    {"search", [](Reader& r, const Node& n, Policy& p) { r.table(n, kSearchKeys, p.search, "search."); }},
-    {"options", [](Reader& r, const Node& n, Policy& p) { r.table(n, kOptionsKeys, p.options, "options."); }},
+     [](Reader& r, const TomlNode& n, Policy& p) { r.table(n, kNameserverKeys, p.nameservers, "nameservers."); }},
+    {"search", [](Reader& r, const TomlNode& n, Policy& p) { r.table(n, kSearchKeys, p.search, "search."); }},
+    {"options", [](Reader& r, const TomlNode& n, Policy& p) { r.table(n, kOptionsKeys, p.options, "options."); }},
 };
 
 // One file: its top-level keys go into `settings`, its guards into the list.
@@ -96,7 +96,7 @@ Read<std::optional<std::chrono::milliseconds>> read_ready_within(std::string_vie
   return Expected{std::get<Expected>(duration).text + ", or `never`" + did_you_mean(text, {"never"})};
 }
 
-void read_guard(Reader& reader, const Node& node, File& file) {
+void read_guard(Reader& reader, const TomlNode& node, File& file) {
   Policy policy;
   reader.forget_marks();
   reader.table(node, kGuardKeys, policy);
@@ -112,16 +112,17 @@ void read_guard(Reader& reader, const Node& node, File& file) {
   file.guards.push_back(std::move(policy));
 }
 
-void read_guards(Reader& reader, const Node& node, File& file) {
+void read_guards(Reader& reader, const TomlNode& node, File& file) {
   const Array* guards = std::get_if<Array>(&node.value);
   if (guards == nullptr)
     return reader.error(node.at, node.text, "`[[guard]]` in two brackets: there may be more than one");
-  for (const Node& guard : *guards) read_guard(reader, guard, file);
+  for (const TomlNode& guard : *guards) read_guard(reader, guard, file);
 }
 
 constexpr Key<File> kFileKeys[] = {
-    {"ready_within", [](Reader& r, const Node& n, File& f) { r.value(n, f.settings.ready_within, read_ready_within); }},
-    {"reload", [](Reader& r, const Node& n, File& f) { r.value(n, f.settings.reload, read_keyword<ReloadMode>); }},
+    {"ready_within",
+     [](Reader& r, const TomlNode& n, File& f) { r.value(n, f.settings.ready_within, read_ready_within); }},
+    {"reload", [](Reader& r, const TomlNode& n, File& f) { r.value(n, f.settings.reload, read_keyword<ReloadMode>); }},
     {"guard", read_guards},
 };
 
@@ -173,7 +174,7 @@ void read_file(const ConfigText& text, const Environment& environment, ParsedCon
   } else {
     Reader reader(text.path, environment, where_it_belongs, errors);
     File file{settings, {}, {}};
-    reader.table(Node{{1, 1}, std::move(std::get<Table>(toml)), "a table"}, kFileKeys, file);
+    reader.table(TomlNode{{1, 1}, std::move(std::get<Table>(toml)), "a table"}, kFileKeys, file);
     guards.merge(std::move(file.guards));
   }
   std::stable_sort(errors.begin(), errors.end(), [](const ConfigError& a, const ConfigError& b) {

@@ -26,7 +26,7 @@ void Reader::error(Position at, std::string found, std::string expected) {
   errors_.push_back({file_, at.line, at.column, std::move(found), std::move(expected)});
 }
 
-void Reader::flag(const Node& node, bool& into) {
+void Reader::flag(const TomlNode& node, bool& into) {
   if (const bool* value = std::get_if<bool>(&node.value)) {
     into = *value;
     return;
@@ -35,7 +35,7 @@ void Reader::flag(const Node& node, bool& into) {
   error(node.at, node.text, quoted_one ? "`true` or `false`, without quotes" : "`true` or `false`");
 }
 
-void Reader::count(const Node& node, std::size_t& into) {
+void Reader::count(const TomlNode& node, std::size_t& into) {
   const auto* value = std::get_if<std::int64_t>(&node.value);
   if (value != nullptr && *value >= 0) {
     into = static_cast<std::size_t>(*value);
@@ -54,7 +54,7 @@ void Reader::unknown_key(const Member& member, const std::vector<std::string_vie
         one_of(known) + (hint.empty() ? belongs_(member.key) : hint));
 }
 
-std::optional<std::string> Reader::expanded(const Node& node, const std::string& raw) {
+std::optional<std::string> Reader::expanded(const TomlNode& node, const std::string& raw) {
   std::string text;
   for (std::size_t at = 0; at < raw.size();) {
     const std::size_t begin = std::min(raw.find("${", at), raw.size());

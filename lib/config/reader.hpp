@@ -23,7 +23,7 @@ class Reader;
 template <class Target>
 struct Key {
   std::string_view name;
-  void (*read)(Reader& reader, const Node& node, Target& into);
+  void (*read)(Reader& reader, const TomlNode& node, Target& into);
 };
 
 class Reader {
@@ -37,7 +37,7 @@ class Reader {
 
   /// Every key of `table` by the list; an unknown one is an error that names the nearest valid one. `keys`: an array.
   template <class Target, class Keys>
-  void table(const Node& node, const Keys& keys, Target& into, const std::string& prefix = {}) {
+  void table(const TomlNode& node, const Keys& keys, Target& into, const std::string& prefix = {}) {
     const Table* members = std::get_if<Table>(&node.value);
     if (members == nullptr) return error(node.at, node.text, "a table");
     for (const Member& member : *members) {
@@ -56,12 +56,12 @@ class Reader {
     }
   }
 
-  void flag(const Node& node, bool& into);
-  void count(const Node& node, std::size_t& into);
+  void flag(const TomlNode& node, bool& into);
+  void count(const TomlNode& node, std::size_t& into);
 
   /// A string, its `${NAME}` replaced and then read by `read`. False, and `into` untouched, after an error.
   template <class T>
-  bool value(const Node& node, T& into, Read<T> (*read)(std::string_view)) {
+  bool value(const TomlNode& node, T& into, Read<T> (*read)(std::string_view)) {
     const std::string* raw = std::get_if<std::string>(&node.value);
     if (raw == nullptr) {
       // `settle = 200`: say what is wrong with a 200 in quotes, too.
@@ -84,14 +84,14 @@ class Reader {
   }
 
   template <class T>
-  void list(const Node& node, std::vector<T>& into, Read<T> (*read)(std::string_view)) {
+  void list(const TomlNode& node, std::vector<T>& into, Read<T> (*read)(std::string_view)) {
     const Array* elements = std::get_if<Array>(&node.value);
     if (elements == nullptr) {
       const auto* lone = std::get_if<std::string>(&node.value);
       const std::string instead = lone == nullptr ? "" : ": " + ticked(std::string(key_) + " = [\"" + *lone + "\"]");
       return error(node.at, node.text, "a list of strings" + instead);
     }
-    for (const Node& element : *elements) {
+    for (const TomlNode& element : *elements) {
       T read_value;
       if (!value(element, read_value, read)) continue;
       into.push_back(std::move(read_value));
@@ -113,7 +113,7 @@ class Reader {
     return all;
   }
   void unknown_key(const Member& member, const std::vector<std::string_view>& known, const std::string& prefix);
-  std::optional<std::string> expanded(const Node& node, const std::string& raw);
+  std::optional<std::string> expanded(const TomlNode& node, const std::string& raw);
 
   std::string file_;
   const Environment& environment_;

@@ -69,7 +69,7 @@ class Source {
 constexpr std::size_t kShown = 200;  // more than ticked() shows
 
 // What a whole file is read with: its text, to say what stands there (0o644 is 420 to toml++).
-Node node_of(const toml::node& source, const Source& text, int depth);
+TomlNode node_of(const toml::node& source, const Source& text, int depth);
 
 Array array_of(const toml::array& source, const Source& text, int depth) {
   Array array;
@@ -97,7 +97,7 @@ std::string scalar_text(const toml::source_region& source, const Source& text) {
   return ticked(rest.substr(0, rest.find_first_of(" \t#,]}")));
 }
 
-Node node_of(const toml::node& source, const Source& text, int depth) {
+TomlNode node_of(const toml::node& source, const Source& text, int depth) {
   const Position at = position(source.source());
   if (const auto* word = source.as_string()) return {at, word->get(), ticked('"' + word->get() + '"')};
   if (const auto* array = source.as_array()) return {at, array_of(*array, text, depth), "a list"};

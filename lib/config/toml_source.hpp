@@ -15,15 +15,15 @@ struct Position {
   friend auto operator<=>(const Position&, const Position&) = default;
 };
 
-struct Node;
+struct TomlNode;
 struct Member;
-using Array = std::vector<Node>;
+using Array = std::vector<TomlNode>;
 using Table = std::vector<Member>;  // in the order of the text
 
 /// What is neither of the types that a configuration uses: a float, a date, a time.
 struct OtherValue {};
 
-struct Node {
+struct TomlNode {
   Position at;
   std::variant<OtherValue, bool, std::int64_t, std::string, Array, Table> value;
   std::string text;  ///< what stands there, worded for a message: `"0644"`, `12`, a list, a table
@@ -32,7 +32,7 @@ struct Node {
 struct Member {
   std::string key;
   Position at;  ///< of the key
-  Node value;
+  TomlNode value;
 };
 
 /// The table of the whole file, or the first place that is no TOML.

@@ -17,6 +17,10 @@ std::optional<std::string> content_of(const Seen& seen) {
   return seen.kind == NodeKind::file ? std::optional(seen.bytes) : std::nullopt;
 }
 
+bool is_content_of(const std::optional<std::string>& known, const Seen& seen) {
+  return known ? seen.kind == NodeKind::file && seen.bytes == *known : seen.kind != NodeKind::file;
+}
+
 }  // namespace
 
 class Pass {
@@ -42,9 +46,8 @@ class Pass {
  private:
   void look(bool quick) {
     const std::string& path = guarded_.policy.path;
-    guarded_.seen = quick ? files_.look_again(path, guarded_.seen) : files_.observe(path);
-    const auto content = content_of(guarded_.seen);
-    fresh_ = !guarded_.looked || content != guarded_.known;
+    guarded_.seen = quick ? files_.look_again(path, std::move(guarded_.seen)) : files_.observe(path);
+    fresh_ = !guarded_.looked || !is_content_of(guarded_.known, guarded_.seen);
     ours_ = is_ours(guarded_, fresh_);
     if (ours_ && guarded_.half) outcome_.memory_changed = true;
     const auto& document = guarded_.memory.document;

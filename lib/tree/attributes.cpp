@@ -40,14 +40,10 @@ bool copy_attributes(int from, int to) {
   return copied_acl;
 }
 
-// Go compares the time of modification and nothing else; stamps are a clock tick apart (4 ms), so two rewrites in one
-// tick look alike. Ours is moved forward when it equals the one that it replaces.
-void keep_time_apart(int fd, const Seen& judged, const timespec& before) {
-  const timespec& was = judged.info.st_mtim;
-  struct stat made {};
-  if (was.tv_sec < before.tv_sec || (was.tv_sec == before.tv_sec && was.tv_nsec < before.tv_nsec)) return;
-  if (::fstat(fd, &made) != 0) return;
-  if (made.st_mtim.tv_sec != was.tv_sec || made.st_mtim.tv_nsec != was.tv_nsec) return;
+void keep_time_apart(int fd, const timespec& was, const timespec& before) {
+  const bool older = was.tv_sec < before.tv_sec || (was.tv_sec == before.tv_sec && was.tv_nsec < before.tv_nsec);
+  const bool future = was.tv_sec > before.tv_sec + 1;
+  if (older || future) return;  // ours is of a time between `before` and now
   std::array<timespec, 2> times{};
   times[0].tv_nsec = UTIME_OMIT;
   times[1] = was;

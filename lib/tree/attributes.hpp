@@ -19,8 +19,10 @@ namespace rg {
 /// user.* and POSIX ACLs go over. True if an ACL did: its mask has become the group's permissions then (acl(5)).
 bool copy_attributes(int from, int to);
 
-/// `before`: the kernel's coarse clock before ours was written; no stamp made since is older.
-void keep_time_apart(int fd, const Seen& judged, const timespec& before);
+/// Go compares the time of modification and nothing else; stamps are a clock tick apart (4 ms), so that two rewrites in
+/// one tick look alike. Ours is moved past `was`, the replaced file's, where it could equal it. `before`: the kernel's
+/// coarse clock before ours was written; no stamp made since is older.
+void keep_time_apart(int fd, const timespec& was, const timespec& before);
 
 [[nodiscard]] Result<void> set_label(int fd, const Replacement& wanted);
 

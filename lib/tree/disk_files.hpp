@@ -16,7 +16,7 @@ class DiskFiles final : public Files {
   DiskFiles(SharedDescriptor root, bool selinux);
 
   Seen observe(const std::string& path) override;
-  Seen look_again(const std::string& path, const Seen& before) override;
+  Seen look_again(const std::string& path, Seen before) override;
   GlobMatch expand(const std::string& pattern) override;
   WriterOpen writer_open(const Seen& seen) override;
   Result<Swap> replace(const Replacement& wanted) override;
@@ -26,10 +26,16 @@ class DiskFiles final : public Files {
   void discard_leftover(const Place& place) override;
   [[nodiscard]] bool selinux() const override { return selinux_; }
 
+  /// A file that was made and has no other name than the temporary one yet. To close it can wait until it is visible.
+  struct New {
+    FileDescriptor file;  ///< none: a link
+    timespec begun{};     ///< the kernel's coarse clock before it was made
+  };
+
  private:
   Seen observe_once(const std::string& path);
   Seen follow_on(const std::string& path, const Seen& before);
-  Result<FileDescriptor> make_temporary(const Replacement& wanted, const std::string& temporary);
+  Result<New> make_temporary(const Replacement& wanted, const std::string& temporary);
   /// What is known of the directory that was written in last: while it is held, its number can't be another's.
   struct Folder {
     SharedDescriptor directory;
@@ -37,6 +43,7 @@ class DiskFiles final : public Files {
     std::uint32_t mode =
         kNone;  ///< a file made in it with this mode gets just that, and us as owner (umask, ACLs, BSD groups)
     static constexpr std::uint32_t kNone = ~0U;
+    bool nodev = false;  ///< no device on it can be opened: to look before opening is needless
   };
   Folder folder_;
   SharedDescriptor root_;

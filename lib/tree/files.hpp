@@ -79,7 +79,7 @@ class Files {
   /// Walks afresh and reads.
   virtual Seen observe(const std::string& path) = 0;
   /// Reads the final name again in the directory that `before` holds; walks afresh where that isn't a plain file.
-  virtual Seen look_again(const std::string& path, const Seen& before) = 0;
+  virtual Seen look_again(const std::string& path, Seen before) = 0;
   virtual GlobMatch expand(const std::string& pattern) = 0;
   virtual WriterOpen writer_open(const Seen& seen) = 0;
   /// The only writer. An Error's code tells why nothing was changed.

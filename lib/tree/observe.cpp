@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "lib/tree/disk_files.hpp"
 
@@ -47,17 +48,15 @@ void fill(Seen& seen, int fd, bool selinux) {
   if (selinux) seen.label = read_label(fd);
 }
 
-// The final name by O_PATH first: opening a device can do things, and a FIFO's open can wait.
+// Through the walk's own O_PATH descriptor: opening a device can do things, and a FIFO's open can wait.
 void examine(Seen& seen, bool selinux) {
-  const Place& place = seen.target();
-  const FileDescriptor node(::openat(place.directory->get(), place.name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-  if (!node || ::fstat(node.get(), &seen.info) != 0) return fail(seen, errno);
-  seen.kind = kind_of(seen.info.st_mode);
+  const FinalNode node = std::exchange(seen.chain.node, {});
+  seen.info = node.info;
   if (seen.kind != NodeKind::file) return;
   // A file that was reached through a link is opened only if everyone may read it: a link to a secret must not make us
   // copy it into a file that everyone reads.
   if (seen.linked() && (seen.info.st_mode & S_IROTH) == 0) return fail(seen, EACCES);
-  const std::string self = "/proc/self/fd/" + std::to_string(node.get());
+  const std::string self = "/proc/self/fd/" + std::to_string(node.file->get());
   const int fd = ::open(self.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return fail(seen, errno);
   fill(seen, fd, selinux);
@@ -82,22 +81,24 @@ Seen DiskFiles::observe_once(const std::string& path) {
     return seen;
   }
   seen.kind = seen.chain.steps.back().kind;
-  if (seen.kind == NodeKind::file) examine(seen, selinux_);
+  examine(seen, selinux_);
   return seen;
 }
 
-Seen DiskFiles::look_again(const std::string& path, const Seen& before) {
+Seen DiskFiles::look_again(const std::string& path, Seen before) {
   if (!before.chain.complete || before.linked()) return observe(path);
   const Place& place = before.target();
-  struct stat info {};
-  if (::fstatat(place.directory->get(), place.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return observe(path);
-  if (S_ISLNK(info.st_mode)) return follow_on(path, before);
-  if (!S_ISREG(info.st_mode)) return observe(path);  // a FIFO or a device isn't to be opened
+  if (folder_.directory != place.directory || !folder_.nodev) {  // to open a device can do things
+    struct stat info {};
+    if (::fstatat(place.directory->get(), place.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return observe(path);
+    if (S_ISLNK(info.st_mode)) return follow_on(path, before);
+    if (!S_ISREG(info.st_mode)) return observe(path);
+  }
   constexpr int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   const int fd = ::openat(place.directory->get(), place.name.c_str(), flags);
-  if (fd < 0) return observe(path);
+  if (fd < 0) return errno == ELOOP ? follow_on(path, before) : observe(path);  // ELOOP: a link, open(2) O_NOFOLLOW
   Seen seen;
-  seen.chain = before.chain;
+  seen.chain = std::move(before.chain);
   fill(seen, fd, selinux_);
   if (seen.kind != NodeKind::file) return observe(path);
   seen.chain.steps.back().kind = NodeKind::file;
@@ -135,7 +136,7 @@ bool selinux_enabled() {
 
 Result<std::string> read_whole(int fd) {
   std::string bytes;
-  std::array<char, 4096> block{};
+  std::array<char, 4096> block;  // not cleared: what is used of it is what was read
   while (bytes.size() < kReadLimit) {
     const std::size_t want = std::min(block.size(), kReadLimit - bytes.size());
     const ssize_t got = ::pread(fd, block.data(), want, static_cast<off_t>(bytes.size()));

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 
@@ -22,6 +23,8 @@
 namespace rg {
 namespace {
 
+using New = DiskFiles::New;
+
 constexpr unsigned kExchange = 2;   // RENAME_EXCHANGE, linux/fs.h
 constexpr unsigned kNoReplace = 1;  // RENAME_NOREPLACE
 
@@ -33,12 +36,15 @@ int rename2(const Place& place, const std::string& from, const std::string& to, 
 // What must have happened to the data before the new file may become visible. ext4: the blocks are allocated and on
 // their way, which is what its own auto_da_alloc does for a rename-over; an EXCHANGE has none. Elsewhere (XFS publishes
 // a size of 0 until the data is written) the data is waited for: a disk's latency, and the only way to be never empty.
-unsigned sync_needed(int fd) {
+unsigned sync_needed(const struct statfs& info) {
   constexpr unsigned all = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
-  struct statfs info {};
-  if (::fstatfs(fd, &info) != 0) return all;
   if (info.f_type == TMPFS_MAGIC || info.f_type == RAMFS_MAGIC) return 0;
   return info.f_type == EXT4_SUPER_MAGIC ? SYNC_FILE_RANGE_WRITE : all;
+}
+
+// Done when the file is visible: who looks in between and takes the old time for his looks again within seconds.
+void part_times(const Replacement& wanted, const New& made) {
+  if (wanted.judged != nullptr && made.file) keep_time_apart(made.file.get(), wanted.judged->info.st_mtim, made.begun);
 }
 
 // What came out of the exchange, read under the temporary name.
@@ -134,7 +140,7 @@ bool rename_cannot_work(int error) {
 
 // Kernels and file systems without RENAME_EXCHANGE: the last look and the rename are two steps, as close as they can
 // be.
-Result<Swap> plain_rename(const Replacement& wanted, const std::string& temporary) {
+Result<Swap> plain_rename(const Replacement& wanted, const std::string& temporary, const New& made) {
   const Place& place = wanted.place;
   Swap swap;
   swap.way = Swap::Way::renamed;
@@ -147,13 +153,14 @@ Result<Swap> plain_rename(const Replacement& wanted, const std::string& temporar
   }
   const int dir = place.directory->get();
   if (::renameat(dir, temporary.c_str(), dir, place.name.c_str()) != 0) return failed("rename over", place);
+  part_times(wanted, made);
   if (now.file && *now.file && probe_writer(now.file->get()) == WriterOpen::yes) swap.open = now.file;
   swap.info = now.info;
   return swap;
 }
 
 // Nothing is there: a node that somebody makes at this moment is his.
-Result<Swap> create(const Replacement& wanted, const std::string& temporary) {
+Result<Swap> create(const Replacement& wanted, const std::string& temporary, const New& made) {
   const Place& place = wanted.place;
   Swap swap;
   swap.way = Swap::Way::renamed;
@@ -163,14 +170,17 @@ Result<Swap> create(const Replacement& wanted, const std::string& temporary) {
     swap.out = Swap::Out::put_back;
     return swap;
   }
-  if (errno == EINVAL || errno == ENOSYS) return plain_rename(wanted, temporary);
+  if (errno == EINVAL || errno == ENOSYS) return plain_rename(wanted, temporary, made);
   return failed("rename to", place);
 }
 
-Result<Swap> swap_in(const Replacement& wanted, const std::string& temporary) {
-  if (wanted.judged_kind == NodeKind::absent) return create(wanted, temporary);
-  if (rename2(wanted.place, temporary, wanted.place.name, kExchange) == 0) return after_exchange(wanted, temporary);
-  if (errno == EINVAL || errno == ENOSYS) return plain_rename(wanted, temporary);
+Result<Swap> swap_in(const Replacement& wanted, const std::string& temporary, const New& made) {
+  if (wanted.judged_kind == NodeKind::absent) return create(wanted, temporary, made);
+  if (rename2(wanted.place, temporary, wanted.place.name, kExchange) == 0) {
+    part_times(wanted, made);
+    return after_exchange(wanted, temporary);
+  }
+  if (errno == EINVAL || errno == ENOSYS) return plain_rename(wanted, temporary, made);
   if (errno == ENOENT) {  // it was there when it was judged
     ::unlinkat(wanted.place.directory->get(), temporary.c_str(), 0);
     Swap swap;
@@ -199,36 +209,38 @@ std::string temporary_name(const std::string& name) {
   return "." + name.substr(0, kept) + "." + short_hash(name) + suffix;
 }
 
-// The descriptor of the new file (none for a link): closing it can wait until the file is visible.
-Result<FileDescriptor> DiskFiles::make_temporary(const Replacement& wanted, const std::string& temporary) {
+Result<New> DiskFiles::make_temporary(const Replacement& wanted, const std::string& temporary) {
   const int dir = wanted.place.directory->get();
   if (wanted.make_link) {
     const std::string text(wanted.content);
     if (::symlinkat(text.c_str(), dir, temporary.c_str()) != 0) return failed("make a link for", wanted.place);
-    return FileDescriptor{};
+    return New{};
   }
-  timespec before{};
-  ::clock_gettime(CLOCK_REALTIME_COARSE, &before);
+  New made;
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &made.begun);
   constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  FileDescriptor fd(::openat(dir, temporary.c_str(), flags, wanted.mode));
-  if (!fd) return failed("make a temporary file for", wanted.place);
-  if (!write_all(fd.get(), wanted.content, 0)) return failed("write a temporary file for", wanted.place);
-  if (auto set = set_label(fd.get(), wanted); !set) return set.error();
+  made.file = FileDescriptor(::openat(dir, temporary.c_str(), flags, wanted.mode));
+  const int fd = made.file.get();
+  if (!made.file) return failed("make a temporary file for", wanted.place);
+  if (!write_all(fd, wanted.content, 0)) return failed("write a temporary file for", wanted.place);
+  if (auto set = set_label(fd, wanted); !set) return set.error();
   const bool known = folder_.directory == wanted.place.directory;
   const bool owner_is_us = wanted.judged == nullptr || is_us(wanted.judged->info);
   if (!known || folder_.mode != wanted.mode || !owner_is_us) {
-    struct stat made {};
-    if (::fstat(fd.get(), &made) != 0) return failed("stat", wanted.place);
-    const bool as_asked = is_us(made) && (made.st_mode & 07777U) == wanted.mode;
-    folder_ = {wanted.place.directory, sync_needed(fd.get()), as_asked ? wanted.mode : Folder::kNone};
-    if (auto set = set_owner_and_mode(fd.get(), wanted, made); !set) return set.error();
+    struct stat info {};
+    if (::fstat(fd, &info) != 0) return failed("stat", wanted.place);
+    const bool as_asked = is_us(info) && (info.st_mode & 07777U) == wanted.mode;
+    struct statfs system {};
+    (void)::fstatfs(fd, &system);
+    folder_ = {wanted.place.directory, sync_needed(system), as_asked ? wanted.mode : Folder::kNone,
+               (system.f_flags & ST_NODEV) != 0};
+    if (auto set = set_owner_and_mode(fd, wanted, info); !set) return set.error();
   }
-  if (wanted.judged != nullptr && wanted.judged->file && copy_attributes(wanted.judged->file->get(), fd.get())) {
-    if (::fchmod(fd.get(), wanted.mode) != 0) return failed("chmod", wanted.place);
+  if (wanted.judged != nullptr && wanted.judged->file && copy_attributes(wanted.judged->file->get(), fd)) {
+    if (::fchmod(fd, wanted.mode) != 0) return failed("chmod", wanted.place);
   }
-  if (wanted.judged != nullptr) keep_time_apart(fd.get(), *wanted.judged, before);
-  if (folder_.sync != 0 && ::sync_file_range(fd.get(), 0, 0, folder_.sync) != 0) ::fdatasync(fd.get());
-  return fd;
+  if (folder_.sync != 0 && ::sync_file_range(fd, 0, 0, folder_.sync) != 0) ::fdatasync(fd);
+  return made;
 }
 
 Result<Swap> DiskFiles::replace(const Replacement& wanted) {
@@ -241,7 +253,7 @@ Result<Swap> DiskFiles::replace(const Replacement& wanted) {
     discard_leftover(wanted.place);
     made = make_temporary(wanted, temporary);
   }
-  auto swap = made ? swap_in(wanted, temporary) : Result<Swap>(made.error());
+  auto swap = made ? swap_in(wanted, temporary, *made) : Result<Swap>(made.error());
   if (swap) return swap;
   discard_leftover(wanted.place);
   if (!rename_cannot_work(swap.error().code) || wanted.judged_kind != NodeKind::file || wanted.make_link) return swap;

@@ -94,7 +94,10 @@ class Walker {
     if (step.kind == NodeKind::link && !read_link(node, step)) return;
     const bool last = pending_.empty();
     chain_.steps.push_back(std::move(step));
-    if (last && chain_.steps.back().kind != NodeKind::link) return finish(name, why == ENOENT ? 0 : why);
+    if (last && chain_.steps.back().kind != NodeKind::link) {
+      if (there) chain_.node = {std::make_shared<const FileDescriptor>(std::move(node)), info};
+      return finish(name, why == ENOENT ? 0 : why);
+    }
     proceed(std::move(node), info, name, why);
   }
 

@@ -3,6 +3,7 @@
 // RESOLVE_IN_ROOT is no substitute: it doesn't give the hops, and Linux 4.18 (RHEL 8) and qemu-user lack it.
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <string>
@@ -29,12 +30,19 @@ struct Step {
   std::string link_text;  ///< kind link
 };
 
+/// What stood at the final name when the walk came there.
+struct FinalNode {
+  SharedDescriptor file;  ///< O_PATH; none where nothing was there
+  struct stat info {};
+};
+
 struct Chain {
   std::vector<Step> steps;
   std::size_t named = 0;  ///< the step of the path's own last component (it may be a link that the later steps follow)
   bool complete = false;  ///< the last step is the final name: its directory exists
   int error = 0;          ///< why it isn't complete: ENOENT, ENOTDIR, ELOOP (over 40 links), EACCES...
   std::string path;       ///< of the final name inside the root, without links
+  FinalNode node;
 
   [[nodiscard]] bool reached_name() const { return named < steps.size(); }
   [[nodiscard]] const Step& name_step() const { return steps[named]; }

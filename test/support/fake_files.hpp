@@ -54,7 +54,7 @@ class FakeFiles final : public Files {
   [[nodiscard]] std::size_t count(const std::string& prefix) const;
 
   Seen observe(const std::string& path) override;
-  Seen look_again(const std::string& path, const Seen& before) override;
+  Seen look_again(const std::string& path, Seen before) override;
   GlobMatch expand(const std::string& pattern) override;
   WriterOpen writer_open(const Seen& seen) override;
   Result<Swap> replace(const Replacement& wanted) override;
