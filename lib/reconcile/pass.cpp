@@ -32,6 +32,7 @@ class Pass {
     begun_ = std::chrono::steady_clock::now();
     for (int turn = 0; turn < kTurns; ++turn) {
       look(turn == 0 && options_.quick);
+      if (turn > 0 || !options_.sure) ask_for_writer();
       if (decide_now()) break;
     }
     return std::move(outcome_);
@@ -54,7 +55,6 @@ class Pass {
     learnable_ = !ours_ && (fresh_ || (document && !document->finished));
     finished_ = options_.finished;
     open_ = false;
-    if (!options_.sure) ask_for_writer();
   }
 
   // Two system calls that a finished write needn't wait for: who still has it open then is asked of what came out.
@@ -62,8 +62,11 @@ class Pass {
     if (!learnable_) return;
     const WriterOpen writer = files_.writer_open(guarded_.seen);
     open_ = writer == WriterOpen::yes;
-    // truncate(2) and a killed writer give no closing event: when time is up, a lease tells that nobody has it open.
-    finished_ = !open_ && (options_.finished || (options_.force && writer == WriterOpen::no));
+    // A link is whole at once, and so is another name of an older file. truncate(2) and a killed writer give no closing
+    // event: when time is up, a lease tells that nobody has it open.
+    const bool made = options_.how == How::relinked;  // IN_CREATE: symlink(2), link(2) or open(2)
+    const bool whole = made && (guarded_.seen.linked() || guarded_.seen.info.st_nlink > 1);
+    finished_ = !open_ && (options_.finished || whole || (options_.force && writer == WriterOpen::no));
   }
 
   void judge() {
@@ -89,9 +92,9 @@ class Pass {
       if (decision.failed) return end(Failed{decision.refusal});
       return end(Refused{decision.refusal});
     }
-    // A name that is gone again behind our own write is a writer's at work: what we made there would be in his way.
-    const bool first_or_gone = writes_ == 0 || guarded_.seen.kind == NodeKind::absent;
-    if (first_or_gone && !options_.force && unfinished()) return end(Held{State::settling, "its writer isn't through"});
+    // A file that is open or gone again behind our own write is a writer's at work: ours would be in his way.
+    const bool at_work = writes_ == 0 || open_ || guarded_.seen.kind == NodeKind::absent;
+    if (at_work && !options_.force && unfinished()) return end(Held{State::settling, "its writer isn't through"});
     if (writes_ == 0 && options_.gate) {
       if (auto held = options_.gate(decision)) {
         learn();
@@ -103,14 +106,11 @@ class Pass {
     return write();
   }
 
-  // Deleted, made, truncated or still open: replacing it now would lose what its writer is about to write. A link is
-  // whole at once, and so is another name of an older file.
+  // Deleted, made, truncated or still open: replacing it now would lose what its writer is about to write.
   bool unfinished() const {
     if (open_) return true;
     if (guarded_.seen.kind == NodeKind::absent) return guarded_.looked && guarded_.was_there;
-    const bool made = options_.how == How::relinked;  // IN_CREATE: symlink(2), link(2) or open(2)
-    const bool whole = made && (guarded_.seen.linked() || guarded_.seen.info.st_nlink > 1);
-    return !finished_ && !whole && !ours_;
+    return !finished_ && !ours_;
   }
 
   bool keep() {

@@ -15,6 +15,7 @@
 #include <array>
 #include <climits>
 #include <cstdio>
+#include <utility>
 
 #include "lib/tree/attributes.hpp"
 #include "lib/tree/disk_files.hpp"
@@ -75,19 +76,19 @@ CameOut look_at(const Place& place, const std::string& name) {
   return out;
 }
 
-// A node that a writer made meanwhile and that we can't learn from goes back to its place. What comes out then is ours,
-// or something newer still, which then goes back in turn.
-Swap put_back(const Place& place, const std::string& temporary, const Replacement& wanted) {
+// A node that a writer made meanwhile and that we can't learn from goes back to its place. What comes out must be what
+// we had put there; else it is something newer still, which goes back in turn.
+Swap put_back(const Place& place, const std::string& temporary, const Replacement& wanted, CameOut back) {
+  constexpr int kTurns = 1000;  // no writer is faster than so many exchanges
   Swap swap;
   swap.out = Swap::Out::put_back;
-  CameOut put = look_at(place, temporary);
-  for (int turn = 0; turn < 8; ++turn) {
-    if (rename2(place, temporary, place.name, kExchange) != 0) break;
+  CameOut there;
+  there.kind = wanted.make_link ? NodeKind::link : NodeKind::file;
+  there.text = wanted.content;
+  for (int turn = 0; turn < kTurns && rename2(place, temporary, place.name, kExchange) == 0; ++turn) {
     CameOut out = look_at(place, temporary);
-    const bool ours = out.kind == (wanted.make_link ? NodeKind::link : NodeKind::file) && out.text == wanted.content;
-    // Ours, or what the turn before had put there: the newest stands now.
-    if (ours || (turn > 0 && out.kind == put.kind && out.text == put.text)) break;
-    put = std::move(out);
+    if (out.kind == there.kind && out.text == there.text) break;
+    there = std::exchange(back, std::move(out));
   }
   ::unlinkat(place.directory->get(), temporary.c_str(), 0);
   return swap;
@@ -99,7 +100,7 @@ Swap after_exchange(const Replacement& wanted, const std::string& temporary) {
   const std::string_view judged = wanted.judged_kind == NodeKind::link ? wanted.judged_link : wanted.judged_bytes;
   const bool as_judged = out.kind == wanted.judged_kind && out.text == judged;
   const bool can_learn = out.kind == NodeKind::file && wanted.judged_kind == NodeKind::file;
-  if (!as_judged && !can_learn) return put_back(place, temporary, wanted);
+  if (!as_judged && !can_learn) return put_back(place, temporary, wanted, std::move(out));
   Swap swap;
   swap.out = as_judged ? Swap::Out::as_judged : Swap::Out::newer;
   if (!as_judged) swap.bytes = std::move(out.text);

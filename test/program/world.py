@@ -183,16 +183,20 @@ class World:
         except ValueError:
             raise Failure(f"status ended with {done.returncode}: {done.stdout!r} {done.stderr!r}") from None
 
+    def status_of(self, path):
+        """None where no guard has this path (yet)"""
+        return next((g for g in self.status()["guards"] if g["path"] == path), None)
+
     def guard_status(self, path=RESOLV):
-        found = [g for g in self.status()["guards"] if g["path"] == path]
-        expect(len(found) == 1, f"status has {len(found)} guards of {path}")
-        return found[0]
+        found = self.status_of(path)
+        expect(found, f"status has no guard of {path}")
+        return found
 
     def wait_state(self, state, path=RESOLV, reason="", seconds=10):
         last = {}
 
         def look():
-            last.update(self.guard_status(path))
+            last.update(self.status_of(path) or {"state": "not guarded"})
             return last["state"] == state and re.search(reason, last.get("reason") or "")
         wait_for(look, lambda: f"{path} is {last['state']} ({last.get('reason')}), expected {state} ({reason})",
                  seconds * self.settings.patience)

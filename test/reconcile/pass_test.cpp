@@ -80,6 +80,45 @@ TEST_CASE("pass: a writer who was faster once is learned from") {
   CHECK(world.writes() == 2);
 }
 
+TEST_CASE("pass: another name of an older file is whole at once: its servers are good for later") {
+  World world;
+  world.files.file(kPath, theirs("192.0.2.1"));
+  world.files.nodes[kPath].links = 2;
+  world.options.how = How::relinked;  // link(2): no event says that it was closed
+  world.options.finished = false;
+  SECTION("nobody writes it") {
+    CHECK(is<Restored>(world.pass()));
+    CHECK(world.last_good() == Texts{"192.0.2.1"});
+  }
+  SECTION("somebody does") {
+    world.files.open_for_writing.insert(kPath);
+    CHECK(held(world.pass(), State::settling));
+    CHECK(world.writes() == 0);
+    CHECK(world.last_good() == Texts{});
+  }
+}
+
+TEST_CASE("pass: a writer at work on what we just wrote is waited for") {
+  World world;
+  world.options.sure = true;
+  world.options.quick = true;
+  world.files.file(kPath, restored("192.0.2.1"));
+  (void)world.pass();
+  world.files.file(kPath, theirs("192.0.2.2"));
+  bool truncated = false;
+  world.files.before_every_observe = [&] {  // the first look back at it
+    if (std::exchange(truncated, true)) return;
+    world.files.file(kPath, "");
+    world.files.open_for_writing.insert(kPath);
+  };
+  CHECK(held(world.pass(), State::settling));
+  CHECK(world.bytes().empty());
+  world.files.open_for_writing.clear();
+  world.files.file(kPath, theirs("192.0.2.3"));
+  CHECK(is<Restored>(world.pass()));
+  CHECK(world.bytes() == restored("192.0.2.3"));
+}
+
 TEST_CASE("pass: a link that came in between is judged in its turn") {
   World world;
   world.files.file(kPath, theirs("192.0.2.1"));

@@ -1,7 +1,9 @@
 #include <sys/xattr.h>
 
 #include <array>
+#include <atomic>
 #include <cstring>
+#include <thread>
 
 #include "test/support/catch.hpp"
 #include "test/tree/replacing.hpp"
@@ -369,6 +371,32 @@ TEST_CASE("replace: owner, group and user attributes are the replaced file's") {
   } else {
     WARN("SKIP: no user.* attributes on this file system");
   }
+}
+
+// What came out is put back in turn while the writer goes on: whatever the order, his last link is the one that stands.
+TEST_CASE("replace: links that come while one is put back are never exchanged for an older one") {
+  const TempRoot root;
+  root.link("0", kGuarded);
+  const auto files = root.files();
+  Replacement wanted = replacing(files->observe(kGuarded), "ours");
+  wanted.judged_kind = NodeKind::link;
+  wanted.judged_link = "judged long ago";
+  const std::string name = root / kGuarded, temporary = name + ".new";
+  int older = 0;
+  for (int last = 1000; last <= 30'000; last += 1000) {
+    std::atomic<bool> through = false;
+    std::thread writer([&] {
+      for (int i = last - 999; i <= last; ++i) {
+        (void)!::symlink(std::to_string(i).c_str(), temporary.c_str());
+        (void)!::rename(temporary.c_str(), name.c_str());
+      }
+      through = true;
+    });
+    while (!through) (void)files->replace(wanted);
+    writer.join();
+    older += root.link_text(kGuarded) == std::to_string(last) ? 0 : 1;
+  }
+  CHECK(older == 0);
 }
 
 // Go looks at the time of modification and nothing else. By quick looks: a stat of the directory in between would make
