@@ -23,7 +23,7 @@ namespace asio = boost::asio;
 using Socket = asio::local::stream_protocol::socket;
 constexpr std::size_t kMaxRequest = 65536;
 constexpr int kMaxSessions = 32;  // a descriptor each; restores need some, too
-constexpr std::chrono::seconds kAskWithin{5};
+constexpr std::chrono::seconds kAskWithin{1};
 constexpr std::chrono::milliseconds kAcceptAgain{100};
 
 // A socket's address holds 107 bytes; a runtime directory may be deeper. The magic link of its descriptor is short.

@@ -152,8 +152,8 @@ void Lane::wait_for_something() {
   const bool slow_look = now >= next_look_;
   const bool degraded =
       std::any_of(guards_.begin(), guards_.end(), [](const auto& entry) { return entry.second->degraded; });
-  if (slow_look || degraded) next_look_ = std::min(next_look_, now + kDegradedLook);
-  if (slow_look && !degraded) next_look_ = now + kSlowLook;
+  if (slow_look) next_look_ = now + kSlowLook;
+  if (degraded) next_look_ = std::min(next_look_, now + kDegradedLook);
   for (auto& [id, guard] : guards_) {
     guard->tick(now);
     if (!mounts_changed && !slow_look) continue;

@@ -59,7 +59,8 @@ struct LaneGuard {
 
   GuardStatus status;
   std::string last_failure, last_writer;
-  std::string fight;  ///< the key of the drift that the gate let through last
+  std::string fight;         ///< the key of the drift that the gate judged in this pass
+  std::string failed_drift;  ///< of the attempt that failed last: it waits for `retry_at`, whatever event comes
 
   /// Notes what an event says.
   void note(const Change& change, Time now);

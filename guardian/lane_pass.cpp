@@ -26,6 +26,10 @@ std::optional<Held> gate(LaneGuard& guard, const Decision& decision) {
     return Held{State::settling, "the kind of file alone is wrong: it waits for quiet"};
   }
   guard.fight = fight_key(decision);
+  // A write in place that fails is an event itself: it must not be the reason for the next one.
+  if (guard.fight == guard.failed_drift && guard.retry_at && now < *guard.retry_at) {
+    return Held{State::failed, guard.last_failure};
+  }
   const Time due = guard.pace.due(guard.fight, now);
   if (due <= now) return std::nullopt;
   guard.retry_at = due;
@@ -98,6 +102,7 @@ void Lane::pass(LaneGuard& guard) {
   const Time begun = Clock::now();
   guard.due = false;
   guard.settle_at.reset();
+  guard.fight.clear();
   Outcome outcome = reconcile(guard.guarded, *setup_.files, options_for(guard));
   settle_outcome(guard, outcome, begun);
   budget_.spent(Clock::now() - begun, Clock::now());
@@ -157,6 +162,8 @@ void Lane::settle_outcome(LaneGuard& guard, Outcome& outcome, Time begun) {
   if (guard.status.paused_until) verdict.state = State::paused;
   if (!guard.status.paused_until && !guard.guarded.policy.enforce) verdict.state = State::observing;
   guard.was_refused = std::holds_alternative<Refused>(outcome.result);
+  const bool waits = std::holds_alternative<Held>(outcome.result);
+  if (!waits) guard.failed_drift = std::holds_alternative<Failed>(outcome.result) ? guard.fight : std::string{};
 
   Report report;
   report.events = std::move(outcome.events);
@@ -169,7 +176,7 @@ void Lane::settle_outcome(LaneGuard& guard, Outcome& outcome, Time begun) {
     ++guard.status.restores;
     guard.status.last_restore_us = event.took_us;
   }
-  note_failure(guard, verdict.state, verdict.reason, report);
+  if (!waits || verdict.state != State::failed) note_failure(guard, verdict.state, verdict.reason, report);
   guard.how = How::unknown;
   const State before = guard.status.state;
   const bool changed = guard.set_state(verdict.state, verdict.reason, wall);

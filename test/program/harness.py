@@ -53,6 +53,13 @@ def may_strace():
                                                                      capture_output=True).returncode
 
 
+def may_limit_watches():
+    """a user namespace has its own limit"""
+    script = "echo 3 > /proc/sys/user/max_inotify_watches"
+    return os.geteuid() == 0 and not subprocess.run(["unshare", "--user", "--map-root-user", "sh", "-c", script],
+                                                    capture_output=True).returncode
+
+
 def may_trace(settings):
     return not subprocess.run([settings.tool("killat"), "1000000", "true"], capture_output=True).returncode
 
@@ -62,6 +69,7 @@ NEEDS = {  # need: (is it met?, the reason where it is not)
     "mountns": (lambda s: os.environ.get("RG_OWN_MOUNTS") == "1", "needs root and a mount namespace (unshare --mount)"),
     "chattr": (lambda s: may_chattr(), "needs chattr +i (CAP_LINUX_IMMUTABLE, a file system that knows it)"),
     "strace": (lambda s: may_strace(), "needs strace and the right to trace"),
+    "userns": (lambda s: may_limit_watches(), "needs root and a user namespace with limits of its own"),
     "ptrace": (may_trace, "needs the right to trace (ptrace)"),
     "plain": (lambda s: not s.sanitized, "is for the plain build: a sanitizer's own system calls and memory are in the way"),
     "user": (lambda s: shutil.which("setpriv") is not None and os.geteuid() == 0, "needs root and setpriv"),
