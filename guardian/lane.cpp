@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-#include "guardian/offline.hpp"
+#include "guardian/machine.hpp"
 
 namespace rg {
 namespace {

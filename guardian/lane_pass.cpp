@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "guardian/lane.hpp"
-#include "guardian/offline.hpp"
+#include "guardian/machine.hpp"
 #include "lib/report/knobs.hpp"
 #include "lib/report/words.hpp"
 

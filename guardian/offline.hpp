@@ -48,10 +48,4 @@ class Offline {
   std::vector<Target> targets_;  // of the guards that were looked at, in their order
 };
 
-/// if_nametoindex(3), or a number that is an interface's.
-[[nodiscard]] bool interface_exists(const std::string& zone);
-
-/// The text of root/etc/machine-id; last good lists of another machine are dropped from `memory`.
-void heed_machine(Memory& memory, Files& files);
-
 }  // namespace rg

@@ -9,7 +9,7 @@ namespace rg {
 
 constexpr std::size_t kMostJobs = 10'000;
 
-Recorder::Recorder() : thread_([this] { run(); }) {}
+Recorder::Recorder(std::function<void(std::size_t)> lost) : lost_(std::move(lost)), thread_([this] { run(); }) {}
 
 Recorder::~Recorder() {
   {
@@ -32,11 +32,6 @@ void Recorder::post(std::function<void()> job) {
   wake_.notify_one();
 }
 
-std::size_t Recorder::dropped() {
-  const std::lock_guard lock(mutex_);
-  return dropped_;
-}
-
 void Recorder::run() {
   block_signals();
   run_behind(10);
@@ -45,8 +40,10 @@ void Recorder::run() {
     wake_.wait(lock, [this] { return !jobs_.empty() || end_; });
     if (jobs_.empty()) return;
     auto jobs = std::exchange(jobs_, {});
+    const std::size_t dropped = std::exchange(dropped_, 0);
     lock.unlock();
     for (auto& job : jobs) job();
+    if (dropped != 0) lost_(dropped);
     lock.lock();
   }
 }

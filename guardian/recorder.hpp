@@ -13,20 +13,20 @@ namespace rg {
 
 class Recorder {
  public:
-  Recorder();
+  /// `lost` is told how many jobs were dropped, on the recorder's thread, once it gets on again.
+  explicit Recorder(std::function<void(std::size_t)> lost);
   ~Recorder();  ///< does what is left, then ends
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
   /// In order. Past 10,000 waiting jobs a new one is dropped: a log that nobody reads must not take all memory.
   void post(std::function<void()> job);
-  /// Jobs that were dropped so far.
-  [[nodiscard]] std::size_t dropped();
 
  private:
   void run();
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::function<void()>> jobs_;
+  std::function<void(std::size_t)> lost_;
   std::size_t dropped_ = 0;
   bool end_ = false;
   std::thread thread_;

@@ -27,7 +27,10 @@ LogLevel level_of(const Event& event) {
 }  // namespace
 
 Supervisor::Supervisor(Setup setup)
-    : setup_(std::move(setup)),
+    : recorder_([log = setup.log](std::size_t lines) {
+        log.warning(std::to_string(lines) + " lines of log and history were dropped: they weren't taken in time");
+      }),
+      setup_(std::move(setup)),
       notify_(process_environment()),
       state_(setup_.directories.state),
       journal_(std::make_shared<Journal>(setup_.directories.state)),
@@ -69,12 +72,12 @@ int Supervisor::run() {
   if (!made) return fail(made.error().text());
   lane_ = std::move(*made);
   run_behind(5);
-  if (!prepare()) return 3;
+  prepare();
   io_.run();
   return exit_status_;
 }
 
-bool Supervisor::prepare() {
+void Supervisor::prepare() {
   const auto generation = state_.load_generation();
   if (!generation.warning.empty()) setup_.log.warning(generation.warning);
   status_.version = RG_VERSION;
@@ -91,7 +94,6 @@ bool Supervisor::prepare() {
   await_locks();
   begin_generation(generation.value + 1);
   watch_configuration();
-  return true;
 }
 
 void Supervisor::begin_generation(std::uint64_t generation) {

@@ -49,7 +49,7 @@ class Supervisor {
   };
 
   int fail(const std::string& why);
-  bool prepare();
+  void prepare();
   void begin_generation(std::uint64_t generation);
   void hand_out();
   void on_report(Report report);

@@ -15,12 +15,6 @@ namespace {
 
 constexpr std::size_t kReadLimit = (1U << 20U) + 1;
 
-NodeKind kind_of(mode_t mode) {
-  if (S_ISREG(mode)) return NodeKind::file;
-  if (S_ISLNK(mode)) return NodeKind::link;
-  return S_ISDIR(mode) ? NodeKind::directory : NodeKind::other;
-}
-
 void fail(Seen& seen, int error) {
   seen.error = error;
   seen.kind = error == ENOENT ? NodeKind::absent : NodeKind::unreadable;

@@ -13,13 +13,6 @@ namespace {
 
 constexpr int kMaxLinks = 40;  // as the kernel's MAXSYMLINKS, path_resolution(7)
 
-NodeKind kind_of(mode_t mode) {
-  if (S_ISREG(mode)) return NodeKind::file;
-  if (S_ISLNK(mode)) return NodeKind::link;
-  if (S_ISDIR(mode)) return NodeKind::directory;
-  return NodeKind::other;
-}
-
 // The components of a path, last one first, so that the next one is popped off the back.
 void push_components(std::vector<std::string>& pending, std::string_view path) {
   std::size_t end = path.size();
@@ -148,6 +141,13 @@ class Walker {
 };
 
 }  // namespace
+
+NodeKind kind_of(mode_t mode) {
+  if (S_ISREG(mode)) return NodeKind::file;
+  if (S_ISLNK(mode)) return NodeKind::link;
+  if (S_ISDIR(mode)) return NodeKind::directory;
+  return NodeKind::other;
+}
 
 Chain walk(const SharedDescriptor& root, const std::string& path) { return Walker(root, path).run(); }
 

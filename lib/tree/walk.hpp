@@ -15,6 +15,8 @@ namespace rg {
 
 enum class NodeKind { absent, file, link, directory, other, unreadable };
 
+[[nodiscard]] NodeKind kind_of(mode_t mode);
+
 /// A name in a held directory: where something is read or written.
 struct Place {
   SharedDescriptor directory;  ///< O_PATH
