@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 
@@ -52,12 +54,15 @@ std::optional<Status> status_in(const std::optional<json::object>& answer) {
   return text != nullptr && text->is_string() ? parse_status(text->as_string()) : std::nullopt;
 }
 
+int no_answer(const std::string& runtime_dir) {
+  const bool forbidden = ::access((runtime_dir + "/control.sock").c_str(), W_OK) != 0 && errno == EACCES;
+  say(forbidden ? "permission denied: the guardian answers root alone" : "no guardian answers");
+  return kNotAnswered;
+}
+
 // Says why an answer is no success; the exit status.
-int checked(const std::optional<json::object>& answer) {
-  if (!answer) {
-    say("no guardian answers");
-    return kNotAnswered;
-  }
+int checked(const std::optional<json::object>& answer, const std::string& runtime_dir) {
+  if (!answer) return no_answer(runtime_dir);
   const auto* error = answer->if_contains("error");
   if (error == nullptr) return 0;
   say(error->is_string() ? std::string(error->as_string()) : "refused");
@@ -83,6 +88,15 @@ bool all_hold(const Status& status) {
     if (guard.state != State::holds) return false;
   }
   return true;
+}
+
+// The running guardian makes its pass by its own configuration, whatever we were given.
+void warn_of_another_configuration(const Options& options, const Status& status) {
+  const LoadedSettings loaded = SettingsSource(options, process_environment()).load();
+  const bool there_is_none = loaded.sha256.empty();
+  if (there_is_none || loaded.sha256 == status.config_sha256) return;
+  if (!loaded.settings) say_plain(loaded.error);
+  say("the running guardian has another configuration, and made its pass by that");
 }
 
 // One ordered pass by ourselves: a guard that doesn't hold keeps those behind it waiting, unless it is optional.
@@ -153,8 +167,9 @@ int apply_command(const Options& options) {
       return 3;
     }
     for (const GuardStatus& guard : status->guards) {
-      if (guard.state != State::holds) say(guard.path + ": " + std::string(word(guard.state)) + " " + guard.reason);
+      if (guard.state != State::holds) say(guard.path + ": " + std::string(word(guard.state)) + ": " + guard.reason);
     }
+    warn_of_another_configuration(options, *status);
     return all_hold(*status) ? 0 : 3;
   }
   const auto settings = settings_or_say(options);
@@ -202,14 +217,30 @@ int check_command(const Options& options) {
 int pause_command(const Options& options) {
   json::object request = request_for("pause", options);
   if (options.pause) request["for_ms"] = options.pause->count();
-  return checked(ask(runtime_of(options), request));
+  return checked(ask(runtime_of(options), request), runtime_of(options));
 }
 
-int resume_command(const Options& options) { return checked(ask(runtime_of(options), request_for("resume", options))); }
+// A pause that `release` made stands without a running guardian, and is ended so.
+int resume_command(const Options& options) {
+  const std::string runtime = runtime_of(options);
+  const auto answer = ask(runtime, request_for("resume", options));
+  if (answer) return checked(answer, runtime);
+  Pauses pauses = Pauses::load(runtime);
+  const std::vector<std::string> paused = pauses.paths();
+  bool found = false;
+  for (const std::string& path : paused) {
+    if (options.path && *options.path != path) continue;
+    found = true;
+    if (auto set = pauses.set(path, std::nullopt); !set) say(set.error().text());
+  }
+  return found ? 0 : no_answer(runtime);
+}
 
 int release_command(const Options& options) {
   const Directories directories = resolve_directories(options, process_environment());
-  if (const auto answer = ask(directories.runtime, request_for("release", options))) return checked(answer);
+  if (const auto answer = ask(directories.runtime, request_for("release", options))) {
+    return checked(answer, directories.runtime);
+  }
   const auto settings = settings_or_say(options);
   if (!settings) return 3;
   auto offline = Offline::open(options.root, directories.state);
@@ -254,10 +285,7 @@ int status_command(const Options& options) {
   const std::string runtime = runtime_of(options);
   const auto status = options.wait_holds ? wait_for_status(runtime, *options.wait_holds)
                                          : status_in(ask(runtime, {{"command", "status"}}));
-  if (!status) {
-    say("no guardian answers");
-    return kNotAnswered;
-  }
+  if (!status) return no_answer(runtime);
   return print_result((options.json ? status_json(*status) : status_text(*status)) + "\n", all_hold(*status) ? 0 : 1);
 }
 

@@ -212,6 +212,8 @@ void Lane::adopt_now(Policy policy, std::uint64_t generation, std::size_t order,
   guard->generation = generation;
   guard->order = order;
   guard->last_change = Clock::now();
+  guard->how = How::start;  // a new policy has nothing to do with what writers did, and no fight goes on over it
+  guard->pace = Pace(static_cast<std::uint64_t>(Clock::now().time_since_epoch().count()));
   guard->due = guard->structure = guard->must_report = true;
   if (paused_until) guard->pause(paused_until, Clock::now(), std::chrono::system_clock::now());
   if (is_new) {

@@ -34,6 +34,7 @@ struct LaneGuard {
   bool forced = false;  ///< the settle time is over
   How how = How::start;
   std::optional<Time> unfinished_since;
+  std::optional<Time> held_since;   ///< settling since: closing it again and again prolongs nothing
   bool skip_until_settled = false;  ///< a look found it unfinished, and no event has said otherwise
   Time last_change{};
 

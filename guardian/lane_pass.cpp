@@ -19,7 +19,7 @@ constexpr milliseconds kDurableQuiet{1000}, kDurableMost{30000}, kMemoryQuiet{20
 std::optional<Held> gate(LaneGuard& guard, const Decision& decision) {
   const Policy& policy = guard.guarded.policy;
   const Time now = Clock::now();
-  if (guard.status.paused_until) return Held{State::paused, "paused: it drifts and is left so"};
+  if (guard.status.paused_until) return Held{State::paused, "it drifts and is left so until `resume`"};
   if (!policy.enforce) return Held{State::observing, "enforce = false: it drifts and is left so"};
   if (decision.kind_alone && !guard.forced && now - guard.last_change < policy.settle) {
     guard.settle_at = guard.last_change + policy.settle;
@@ -116,10 +116,13 @@ struct Verdict {
 
 static Verdict verdict_of(LaneGuard& guard, const Outcome& outcome, Time now) {
   const milliseconds settle = guard.guarded.policy.settle;
+  const auto* waits = std::get_if<Held>(&outcome.result);
+  if (waits == nullptr || waits->why != State::settling) guard.held_since.reset();
   if (const auto* held = std::get_if<Held>(&outcome.result)) {
     if (held->why == State::settling && !outcome.decision.kind_alone) {
-      if (!guard.unfinished_since) guard.unfinished_since = now;
-      guard.settle_at = *guard.unfinished_since + settle;
+      if (!guard.held_since) guard.held_since = guard.unfinished_since.value_or(now);
+      if (!guard.unfinished_since) guard.unfinished_since = guard.held_since;
+      guard.settle_at = *guard.held_since + settle;
       guard.skip_until_settled = true;
     }
     return {held->why, held->reason};

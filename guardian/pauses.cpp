@@ -47,6 +47,14 @@ std::optional<WallTime> Pauses::of(const std::string& path) const {
   return found->second;
 }
 
+std::vector<std::string> Pauses::paths() const {
+  std::vector<std::string> paths;
+  for (const auto& [path, end] : until_) {
+    if (of(path)) paths.push_back(path);
+  }
+  return paths;
+}
+
 Result<void> Pauses::set(const std::string& path, std::optional<WallTime> until) {
   if (until) until_[path] = *until;
   if (!until) until_.erase(path);

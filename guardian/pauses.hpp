@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "lib/policy/memory.hpp"
 #include "lib/result.hpp"
@@ -15,6 +16,7 @@ class Pauses {
   /// Those of `runtime_dir` that were made in this boot (/proc/sys/kernel/random/boot_id) and aren't over.
   static Pauses load(const std::string& runtime_dir);
   [[nodiscard]] std::optional<WallTime> of(const std::string& path) const;
+  [[nodiscard]] std::vector<std::string> paths() const;
   /// nullopt: no pause. Stored at once.
   Result<void> set(const std::string& path, std::optional<WallTime> until);
 

@@ -87,7 +87,7 @@ void Supervisor::reload(bool asked) {
   }
   if (!loaded.settings && loaded.error != status_.config_error) {
     status_.config_error = loaded.error;
-    setup_.log.error("the configuration is bad and changes nothing: " + loaded.error);
+    setup_.log.error("configuration refused, the one before it stays in force: " + loaded.error);
     Event event;
     event.at = std::chrono::system_clock::now();
     event.kind = Event::Kind::reload;

@@ -6,6 +6,7 @@
 #include <array>
 #include <climits>
 
+#include "lib/store/sha256.hpp"
 #include "lib/tree/disk_files.hpp"
 
 namespace rg {
@@ -32,6 +33,7 @@ LoadedSettings SettingsSource::load() const {
   LoadedSettings loaded;
   if (guard_) {
     loaded.settings.emplace().guards.push_back(*guard_);
+    loaded.sha256 = sha256_hex(print_config(*loaded.settings));
     return loaded;
   }
   auto bytes = read_config(path_);

@@ -12,7 +12,7 @@ namespace rg {
 
 struct LoadedSettings {
   std::optional<Settings> settings;  ///< nullopt: `error` says why
-  std::string sha256;                ///< of the files; empty for the command line's guard
+  std::string sha256;                ///< of the files, or of the command line's guard as `config` prints it
   std::string error;                 ///< every mistake, one a line
 };
 

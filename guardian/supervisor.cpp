@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <cerrno>
 #include <csignal>
 
 #include "lib/report/status.hpp"
@@ -17,6 +18,11 @@ constexpr std::chrono::milliseconds kHistoryGather{10};
 constexpr std::chrono::seconds kLockAgain{2};
 
 WallTime wall_now() { return std::chrono::system_clock::now(); }
+
+std::string why_not_locked(const char* what, const Error& error) {
+  if (error.code != EWOULDBLOCK) return error.text();
+  return std::string("another guardian ") + what + ": " + error.path;
+}
 
 LogLevel level_of(const Event& event) {
   if (event.kind == Event::Kind::failure) return LogLevel::error;
@@ -50,13 +56,13 @@ int Supervisor::run() {
     recorder_.post([line = std::move(line)] { (void)!::write(STDERR_FILENO, line.data(), line.size()); });
   });
   auto lock = lock_runtime(setup_.directories.runtime);
-  if (!lock) return fail("another guardian uses this runtime directory, or it can't be locked: " + lock.error().text());
+  if (!lock) return fail(why_not_locked("uses this runtime directory", lock.error()));
   runtime_lock_ = std::move(*lock);
   auto root = open_root(setup_.root);
   if (!root) return fail(root.error().text());
   locks_.emplace(*root);
   if (auto taken = locks_->take(setup_.loaded.settings->guards); !taken) {
-    return fail("another guardian guards this directory, or it can't be locked: " + taken.error().text());
+    return fail(why_not_locked("guards this directory", taken.error()));
   }
   auto control = ControlServer::listen(io_, setup_.directories.runtime,
                                        [this](const auto& request, const auto& answer) { handle(request, answer); });
@@ -286,7 +292,7 @@ void Supervisor::await_watchdog() {
 void Supervisor::take_locks() {
   auto taken = locks_->take(setup_.loaded.settings->guards);
   if (taken || stopping_) return;
-  exit_status_ = fail("another guardian guards this directory: " + taken.error().text());
+  exit_status_ = fail(why_not_locked("guards this directory", taken.error()));
   stop();
 }
 

@@ -106,12 +106,16 @@ class Pass {
     return write();
   }
 
-  // Deleted, made, truncated or still open: replacing it now would lose what its writer is about to write.
+  // Deleted, made, truncated or still open: replacing it now would lose what its writer is about to write. So is what
+  // was written in place, closed and has no server yet: scripts empty the file and append line by line (BusyBox's
+  // udhcpc), and what we filled in meanwhile would stand in front of their first line.
   bool unfinished() const {
-    if (open_) return true;
+    if (open_ || is_begun()) return true;
     if (guarded_.seen.kind == NodeKind::absent) return guarded_.looked && guarded_.was_there;
     return !finished_ && !ours_;
   }
+
+  bool is_begun() const { return learnable_ && options_.how == How::written && outcome_.decision.content.filled; }
 
   bool keep() {
     if (std::string taken = options_.taken ? options_.taken(guarded_.seen) : std::string{}; !taken.empty()) {

@@ -87,7 +87,7 @@ std::string servers_text(const GuardStatus& guard) {
   Finder<SameServer> finder(servers);
   return joined(guard.read.nameservers, ", ", [&](const Nameserver& server) {
     const std::size_t place = finder.find(server);
-    const std::string_view origin = place == servers.size() ? "not ours to keep" : word(guard.servers[place].origin);
+    const std::string_view origin = place == servers.size() ? "not judged yet" : word(guard.servers[place].origin);
     return fmt::format("{} ({})", printable(server.text()), origin);
   });
 }
@@ -114,7 +114,8 @@ std::string guard_text(const GuardStatus& guard) {
     if (!value.empty()) text += fmt::format("  {:<12} {}\n", name, value);
   };
   add("reason", printable(guard.reason));
-  add("nameservers", guard.read.nameservers.empty() ? "none" : servers_text(guard));
+  const bool looked_at = guard.state != State::waiting || !guard.read.nameservers.empty();
+  add("nameservers", !looked_at ? "not looked at yet" : guard.read.nameservers.empty() ? "none" : servers_text(guard));
   add("search", words_text(guard.read.search));
   add("options", words_text(guard.read.options));
   add("source", source_text(guard));
@@ -139,7 +140,7 @@ std::string change_text(const Event& event) {
     case How::start:
       return "found at the start";
     case How::removed:
-      return "removed by " + who(event.writer);
+      return "removed";  // whoever did it left no name
     case How::relinked:
     case How::attributes:
     case How::mounted:
@@ -184,8 +185,8 @@ std::string status_text(const Status& status) {
                                  word(status.phase), holding(status), status.guards.size());
   if (!status.config_path.empty()) text += fmt::format("configuration {}\n", printable(status.config_path));
   if (!status.config_error.empty()) {
-    text += fmt::format("the configuration was refused, the one before it stays in force: {}\n",
-                        printable(status.config_error));
+    text +=
+        fmt::format("configuration refused, the one before it stays in force: {}\n", printable(status.config_error));
   }
   for (const GuardStatus& guard : status.guards) text += "\n" + guard_text(guard);
   return text;
@@ -215,14 +216,15 @@ std::string event_text(const Event& event) {
       line += fmt::format(": {}; reads {}{}", judged_text(event), contents_text(event.after), reason);
       break;
     case Event::Kind::restore:
-      line += fmt::format(": {}; reads {} again{} ({} us)", judged_text(event), contents_text(event.after), reason,
+      line += fmt::format(": {}; reads {}{} ({} us)", judged_text(event), contents_text(event.after), reason,
                           event.took_us);
       break;
     case Event::Kind::would_restore:
       line += fmt::format(": {}; would read {}{}", judged_text(event), contents_text(event.after), reason);
       break;
     case Event::Kind::failure:
-      line += fmt::format(": {}; {} ({} us)", judged_text(event), outcome_text(event), event.took_us);
+      line += fmt::format(": {}; {} ({} us)", event.violations.empty() ? change_text(event) : judged_text(event),
+                          outcome_text(event), event.took_us);
       break;
     case Event::Kind::state:
       line += ": " + outcome_text(event);

@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
-#include <cstring>
 
 namespace rg {
 namespace {
@@ -30,8 +29,7 @@ bool parse_ipv6(std::string_view text, std::uint8_t* out) {
   // Written out in hexadecimal and dotted decimal an address is never longer; a NUL would cut the text for
   // inet_pton(3).
   if (text.size() >= sizeof buffer || text.find('\0') != std::string_view::npos) return false;
-  std::memcpy(buffer, text.data(), text.size());
-  buffer[text.size()] = '\0';
+  buffer[text.copy(buffer, text.size())] = '\0';
   return inet_pton(AF_INET6, buffer, out) == 1;
 }
 

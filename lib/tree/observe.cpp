@@ -88,8 +88,8 @@ Seen DiskFiles::look_again(const std::string& path, Seen before) {
     if (S_ISLNK(info.st_mode)) return follow_on(path, before);
     if (!S_ISREG(info.st_mode)) return observe(path);
   }
-  constexpr int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-  const int fd = ::openat(place.directory->get(), place.name.c_str(), flags);
+  constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  const int fd = ::openat(place.directory->get(), place.name.c_str(), kFlags);
   if (fd < 0) return errno == ELOOP ? follow_on(path, before) : observe(path);  // ELOOP: a link, open(2) O_NOFOLLOW
   Seen seen;
   seen.chain = std::move(before.chain);

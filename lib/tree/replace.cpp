@@ -38,9 +38,9 @@ int rename2(const Place& place, const std::string& from, const std::string& to, 
 // their way, which is what its own auto_da_alloc does for a rename-over; an EXCHANGE has none. Elsewhere (XFS publishes
 // a size of 0 until the data is written) the data is waited for: a disk's latency, and the only way to be never empty.
 unsigned sync_needed(const struct statfs& info) {
-  constexpr unsigned all = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+  constexpr unsigned kAll = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
   if (info.f_type == TMPFS_MAGIC || info.f_type == RAMFS_MAGIC) return 0;
-  return info.f_type == EXT4_SUPER_MAGIC ? SYNC_FILE_RANGE_WRITE : all;
+  return info.f_type == EXT4_SUPER_MAGIC ? SYNC_FILE_RANGE_WRITE : kAll;
 }
 
 // Done when the file is visible: who looks in between and takes the old time for his looks again within seconds.
@@ -219,8 +219,8 @@ Result<New> DiskFiles::make_temporary(const Replacement& wanted, const std::stri
   }
   New made;
   ::clock_gettime(CLOCK_REALTIME_COARSE, &made.begun);
-  constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  made.file = FileDescriptor(::openat(dir, temporary.c_str(), flags, wanted.mode));
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  made.file = FileDescriptor(::openat(dir, temporary.c_str(), kFlags, wanted.mode));
   const int fd = made.file.get();
   if (!made.file) return failed("make a temporary file for", wanted.place);
   if (!write_all(fd, wanted.content, 0)) return failed("write a temporary file for", wanted.place);

@@ -70,6 +70,7 @@ class Walker {
       step(name);
     }
     if (!named) chain_.named = chain_.steps.size();
+    if (chain_.error == ENOENT && !chain_.complete) guess_path();
     if (!chain_.complete && chain_.error == 0) chain_.error = EISDIR;  // it ended in `..` or `/`
     return std::move(chain_);
   }
@@ -131,6 +132,21 @@ class Walker {
     chain_.error = why;
     for (std::size_t i = 1; i < stack_.size(); ++i) chain_.path += "/" + stack_[i].name;
     chain_.path += "/" + name;
+  }
+
+  // Where a missing directory is in the way: the path that it would have, if nothing below it were a link.
+  void guess_path() {
+    std::vector<std::string> names;
+    for (std::size_t i = 1; i < stack_.size(); ++i) names.push_back(stack_[i].name);
+    if (!chain_.steps.empty()) names.push_back(chain_.steps.back().place.name);
+    for (; !pending_.empty(); pending_.pop_back()) {
+      if (pending_.back() != "..") {
+        names.push_back(pending_.back());
+      } else if (!names.empty()) {
+        names.pop_back();
+      }
+    }
+    for (const std::string& name : names) chain_.path += "/" + name;
   }
 
   Chain chain_;

@@ -43,7 +43,8 @@ struct Chain {
   std::size_t named = 0;  ///< the step of the path's own last component (it may be a link that the later steps follow)
   bool complete = false;  ///< the last step is the final name: its directory exists
   int error = 0;          ///< why it isn't complete: ENOENT, ENOTDIR, ELOOP (over 40 links), EACCES...
-  std::string path;       ///< of the final name inside the root, without links
+  std::string path;       ///< of the final name inside the root, without links; where a directory on the way is
+                          ///< missing (ENOENT), what it would be
   FinalNode node;
 
   [[nodiscard]] bool reached_name() const { return named < steps.size(); }

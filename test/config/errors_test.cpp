@@ -139,6 +139,14 @@ TEST_CASE("what is no TOML") {
   check_one(errors_of(std::string("[[guard]]\0", 10)), "1:10", {"valid TOML"});
   check_one(errors_of("[=\n"), "1:2", {"found `=`", "valid TOML"});
   check_one(errors_of("[[=\n"), "1:3", {"found `=`", "valid TOML"});
+  check_one(errors_of("# \xc3\xa4 'x\n[[guard]]\npath = \"/\xc3\xa4\\\"\xc3\xa4\"\ngr\xc3\xb6\xc3\x9f"
+                      "e = 1\n"),
+            "4:3",
+            {"`\xc3\xb6\xc3\x9f"
+             "e = 1`",
+             "ASCII outside of strings"});
+  CHECK(errors_of("\xEF\xBB\xBF[[guard]]\npath = '''\n/\xc3\xa4''' # \xc3\xa4\n").empty());
+  check_one(errors_of("[[guard]]\npath = '/\xc3\xa4'\xef\xbb\xbd\n"), "2:12", {"ASCII outside of strings"});
   std::string deep;
   for (int i = 0; i < 200'000; ++i) deep += "a.";
   check_one(errors_of(deep + "a = 1"), "1:2002", {"1000 dots"});

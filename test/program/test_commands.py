@@ -110,6 +110,9 @@ def apply_beside_a_running_guardian_asks_it(world):
     world.wait_state("blocked", reason="^directory")
     done = world.run("apply", code=3)
     expect(RESOLV in done.stderr, f"stderr: {done.stderr}")
+    expect("another configuration" not in done.stderr, f"stderr: {done.stderr}")
+    done = world.run("--first", "203.0.113.9", "apply", code=3, config=False)
+    expect("another configuration" in done.stderr, f"stderr: {done.stderr}")
 
 
 @case(tags="sanitize")
@@ -137,6 +140,18 @@ def pause_and_resume(world):
     world.run("resume", code=0)
     world.wait_servers(["127.0.0.1", "192.0.2.54"])
     world.wait_state("holds")
+
+
+@case()
+def a_release_without_a_guardian_can_be_resumed_so(world):
+    drifted(world)
+    world.run("apply", code=0)
+    world.run("release", code=0)
+    world.run("apply", code=3)
+    world.run("resume", "/etc/none", code=3)
+    world.run("resume", code=0)
+    world.run("apply", code=0)
+    equal(world.run("resume").returncode, 3, "nothing is paused, and nobody answers")
 
 
 @case()

@@ -5,7 +5,7 @@ import signal
 import time
 
 from harness import case
-from world import RESOLV, conf, equal, expect, guard, wait_for
+from world import RESOLV, conf, equal, expect, guard, hold_for, wait_for
 
 HELD = ["127.0.0.1", "192.0.2.53"]
 
@@ -108,6 +108,36 @@ def a_missing_target_directory_is_watched_for(world):
     world.rename_in(conf("192.0.2.53"), path)
     world.wait_servers(HELD, path)
     world.wait_state("holds", path)
+
+
+@case()
+def a_script_that_empties_and_appends_is_waited_for(world):
+    ready_world(world).start()
+    for number in (60, 70, 80):
+        with open(world.path(), "w"):
+            pass
+        for line in ("search example.test", f"nameserver 192.0.2.{number}", f"nameserver 192.0.2.{number + 1}"):
+            hold_for(lambda: True, "", 0.02)
+            with open(world.path(), "a") as file:
+                file.write(line + "\n")
+        world.wait_servers(["127.0.0.1", f"192.0.2.{number}", f"192.0.2.{number + 1}"])
+    with open(world.path(), "w"):
+        pass
+    world.wait_servers(["127.0.0.1", "192.0.2.80", "192.0.2.81"])
+
+
+@case()
+def a_link_that_leads_elsewhere_and_nowhere_becomes_a_file(world):
+    """write_within says that its target is never written, there or not: the node isn't left deaf."""
+    ready_world(world).start()
+    for target in ("../opt/none/resolv.conf", "/opt/resolv.conf", "../run/../opt/x"):
+        os.unlink(world.path())
+        os.symlink(target, world.path())
+        wait_for(lambda: not os.path.islink(world.path()), f"a file in place of the link to {target}")
+        world.wait_servers(HELD)
+    os.unlink(world.path())
+    os.symlink("../run/none/resolv.conf", world.path())  # that one may be written, once its directory is made
+    world.wait_state("blocked", reason="^missing")
 
 
 @case(tags="sanitize")

@@ -143,6 +143,17 @@ def a_guard_that_left_is_left_alone(world):
 
 
 @case()
+def new_policies_are_no_fight(world):
+    begin(world)
+    for number in range(1, 9):
+        world.configure(guard(first=[f"203.0.113.{number}"]))
+        world.wait_servers([f"203.0.113.{number}", LEARNED])
+        hold_for(lambda: world.servers()[0] != "127.0.0.1", "the first configuration's server is back", 0.2)
+    wait_for(lambda: len(world.history("restore")) == 9, "nine restores in the history")
+    equal([e for e in world.history("state") if e["outcome"] == "contested"], [], "contested by its own configuration")
+
+
+@case()
 def the_old_policy_holds_until_the_new_one_arrives(world):
     """Generation 2 is held back by its first guard: the second one goes on under generation 1."""
     blocked = "/run/blocked/resolv.conf"

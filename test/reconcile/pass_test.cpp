@@ -98,6 +98,35 @@ TEST_CASE("pass: another name of an older file is whole at once: its servers are
   }
 }
 
+// BusyBox's udhcpc empties the file and appends line by line, each time with an open(2) and a close(2) of its own.
+TEST_CASE("pass: what was written in place and has no server yet is not finished") {
+  World world;
+  world.files.file(kPath, restored("192.0.2.1"));
+  (void)world.pass();
+  world.options.how = How::written;
+  world.options.sure = true;
+  for (const char* begun : {"", "search example.test\n", "# nothing yet\n"}) {
+    world.files.file(kPath, begun);
+    CHECK(held(world.pass(), State::settling));
+    CHECK(world.bytes() == begun);
+  }
+  SECTION("its first server comes") {
+    world.files.file(kPath, "search example.test\n" + theirs("192.0.2.7"));
+    CHECK(is<Restored>(world.pass()));
+    CHECK(world.bytes() == "search example.test\n" + restored("192.0.2.7"));
+  }
+  SECTION("none comes") {
+    CHECK(is<Restored>(world.forced()));
+    CHECK(world.bytes() == "# nothing yet\n" + restored("192.0.2.1"));
+    CHECK(is<Unchanged>(world.pass()));
+  }
+  SECTION("renamed in it is finished") {
+    world.options.how = How::renamed;
+    CHECK(is<Restored>(world.pass()));
+    CHECK(world.bytes() == "# nothing yet\n" + restored("192.0.2.1"));
+  }
+}
+
 TEST_CASE("pass: a writer at work on what we just wrote is waited for") {
   World world;
   world.options.sure = true;

@@ -77,7 +77,7 @@ TEST_CASE("status_text: a guard in a few lines") {
         "resolv-guardian 0.1.0 (pid 42, since 2026-11-30T19:25:06.000001Z): generation 3, reconciling, 0 of 1 guards "
         "hold\n"
         "configuration /etc/resolv-guardian/config.toml\n"
-        "the configuration was refused, the one before it stays in force: config.toml:3:1: no\n"
+        "configuration refused, the one before it stays in force: config.toml:3:1: no\n"
         "\n"
         "/etc/resolv.conf: paused since 2026-11-30T19:25:07.000001Z, until it is resumed, attempt 1\n"
         "  reason       by hand\n"
@@ -107,7 +107,7 @@ TEST_CASE("status_text: every state that needs somebody says what to do") {
 TEST_CASE("status: a server that the policy did not place has no origin") {
   Status status = status_of({guard("/a", State::settling)});
   status.guards[0].read.nameservers = {*Nameserver::parse("192.0.2.7")};
-  CHECK(contains(status_text(status), "192.0.2.7 (not ours to keep)"));
+  CHECK(contains(status_text(status), "192.0.2.7 (not judged yet)"));
 }
 
 TEST_CASE("status: hostile names and contents stay text") {
@@ -137,7 +137,7 @@ TEST_CASE("event_text: one line for each kind") {
   event.took_us = 84;
   CHECK(event_text(event) ==
         "restore /etc/resolv.conf: rewritten by NetworkManager (renamed): required, order; "
-        "reads 127.0.0.1, 192.0.2.1 again (84 us)");
+        "reads 127.0.0.1, 192.0.2.1 (84 us)");
   event.kind = Event::Kind::would_restore;
   CHECK(event_text(event) ==
         "would-restore /etc/resolv.conf: rewritten by NetworkManager (renamed): required, order; "
@@ -168,7 +168,7 @@ TEST_CASE("event_text: how it came about and who did it") {
   event.path = "/a";
   event.violations = {Violation::absent};
   event.how = How::removed;
-  CHECK(event_text(event) == "rewrite /a: removed by an unknown writer: absent; reads no file");
+  CHECK(event_text(event) == "rewrite /a: removed: absent; reads no file");
   event.after = "# nothing\n";
   event.how = How::start;
   CHECK(event_text(event) == "rewrite /a: found at the start: absent; reads no nameserver");
