@@ -145,11 +145,11 @@ def a_guard_that_left_is_left_alone(world):
 @case()
 def new_policies_are_no_fight(world):
     begin(world)
-    for number in range(1, 9):
+    for number in range(1, 14):
         world.configure(guard(first=[f"203.0.113.{number}"]))
         world.wait_servers([f"203.0.113.{number}", LEARNED])
         hold_for(lambda: world.servers()[0] != "127.0.0.1", "the first configuration's server is back", 0.2)
-    wait_for(lambda: len(world.history("restore")) == 9, "nine restores in the history")
+    wait_for(lambda: len(world.history("restore")) == 14, "all restores in the history")
     equal([e for e in world.history("state") if e["outcome"] == "contested"], [], "contested by its own configuration")
 
 
