@@ -47,6 +47,11 @@ void let_go(Chain& chain) {
   for (std::size_t i = 0; i + (keep_last ? 1 : 0) < chain.steps.size(); ++i) chain.steps[i].place.directory.reset();
 }
 
+// A quick look doesn't hold the directories on the way.
+bool can_be_watched(const Chain& chain) {
+  return std::all_of(chain.steps.begin(), chain.steps.end(), [](const Step& step) { return step.place.directory; });
+}
+
 bool is_worth_an_event(State before, State after) {
   const auto notable = [](State s) {
     return s == State::blocked || s == State::contested || s == State::failed || s == State::paused ||
@@ -241,7 +246,10 @@ void Lane::arm(LaneGuard& guard, Report& report) {
   Guarded& guarded = guard.guarded;
   const bool same =
       same_chain(guard.armed, guarded.seen.chain) && same_chains(guard.armed_others, guarded.other_chains);
-  if (!same || guard.degraded || watcher_.lost(guard.id)) {
+  if (!can_be_watched(guarded.seen.chain)) {
+    // A quick look that found another way than the one that is watched: it is walked before it is armed.
+    if (!same) guard.due = guard.structure = true;
+  } else if (!same || guard.degraded || watcher_.lost(guard.id)) {
     const auto watched = watcher_.watch(guard.id, guarded.seen.chain, guarded.other_chains);
     if (!watched && !guard.degraded) {
       report.warning =

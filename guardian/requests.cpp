@@ -40,6 +40,10 @@ void Supervisor::handle(const json::object& request, const Answer& answer) {
     const auto told = [this, answer] { answer({{"status", status_json(status_)}}); };
     return wait_until([this] { return all_hold(); }, for_ever ? std::nullopt : limit, told, answer);
   }
+  for (const auto& [key, wanted] : {std::pair{"path", json::kind::string}, std::pair{"for_ms", json::kind::int64}}) {
+    const auto* value = request.if_contains(key);
+    if (value != nullptr && value->kind() != wanted) return answer(refusal(std::string("wrong type of ") + key));
+  }
   if (command == "pause") return set_pause(request, answer);
   if (command == "resume") return resume(request, answer);
   if (command == "release") return release(request, answer);

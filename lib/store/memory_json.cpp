@@ -187,8 +187,10 @@ std::string generation_json(std::uint64_t generation) {
 }
 
 Parsed<std::uint64_t> parse_generation(std::string_view json) {
-  return parsed<std::uint64_t>(json, nullptr,
-                               [](const Fields& fields) { return fields.number<std::uint64_t>("generation"); });
+  return parsed<std::uint64_t>(json, nullptr, [](const Fields& fields) {
+    (void)fields.number<std::int64_t>("generation");  // no further: the next one must not be 0 again
+    return fields.number<std::uint64_t>("generation");
+  });
 }
 
 }  // namespace rg::store

@@ -1,6 +1,7 @@
 // The seam on a real root directory.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "lib/tree/files.hpp"
@@ -46,6 +47,7 @@ class DiskFiles final : public Files {
     bool nodev = false;  ///< no device on it can be opened: to look before opening is needless
   };
   Folder folder_;
+  std::optional<Place> littered_;  ///< where our temporary file couldn't be removed (chattr +a): tried again
   SharedDescriptor root_;
   bool selinux_;
 };

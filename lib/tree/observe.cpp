@@ -61,6 +61,7 @@ void examine(Seen& seen, bool selinux) {
 DiskFiles::DiskFiles(SharedDescriptor root, bool selinux) : root_(std::move(root)), selinux_(selinux) {}
 
 Seen DiskFiles::observe(const std::string& path) {
+  if (littered_) discard_leftover(Place(*littered_));
   constexpr int kTries = 16;
   Seen seen = observe_once(path);
   for (int i = 1; i < kTries && seen.error == ESTALE; ++i) seen = observe_once(path);

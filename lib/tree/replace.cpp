@@ -268,7 +268,8 @@ std::optional<Leftover> DiskFiles::leftover(const Place& place) {
 }
 
 void DiskFiles::discard_leftover(const Place& place) {
-  ::unlinkat(place.directory->get(), temporary_name(place.name).c_str(), 0);
+  const bool gone = ::unlinkat(place.directory->get(), temporary_name(place.name).c_str(), 0) == 0 || errno == ENOENT;
+  littered_ = gone ? std::nullopt : std::optional(place);
 }
 
 void make_durable(const Place& place) {

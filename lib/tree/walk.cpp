@@ -25,6 +25,8 @@ void push_components(std::vector<std::string>& pending, std::string_view path) {
   }
 }
 
+bool ends_in_slash(std::string_view path) { return path.ends_with('/') || path.ends_with("/."); }
+
 struct Directory {
   SharedDescriptor fd;
   dev_t device = 0;
@@ -88,6 +90,11 @@ class Walker {
     if (step.kind == NodeKind::link && !read_link(node, step)) return;
     const bool last = pending_.empty();
     chain_.steps.push_back(std::move(step));
+    if (last && wants_directory_ && chain_.steps.back().kind != NodeKind::link &&
+        chain_.steps.back().kind != NodeKind::directory) {
+      chain_.error = why != 0 ? why : ENOTDIR;
+      return;
+    }
     if (last && chain_.steps.back().kind != NodeKind::link) {
       if (there) chain_.node = {std::make_shared<const FileDescriptor>(std::move(node)), info};
       return finish(name, why == ENOENT ? 0 : why);
@@ -109,6 +116,8 @@ class Walker {
         stack_.resize(1);
         floor_ = 1;
       }
+      // As the kernel resolves it: behind a final slash there must be a directory.
+      if (pending_.empty()) wants_directory_ = wants_directory_ || ends_in_slash(step.link_text);
       push_components(pending_, step.link_text);
     } else {
       chain_.error = why != 0 ? why : ENOTDIR;
@@ -154,6 +163,7 @@ class Walker {
   std::vector<std::string> pending_;
   std::size_t floor_ = 1;  // what `..` can't go below
   int links_ = 0;
+  bool wants_directory_ = false;
 };
 
 }  // namespace

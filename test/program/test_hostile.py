@@ -47,11 +47,12 @@ def clients_that_say_nothing_keep_nobody_out(world):
 def clients_that_say_nonsense_are_told_so(world):
     guardian = begin(world)
     for words in (b"\n", b"[]\n", b"{\n", b'{"command": 3}\n', b'{"command": "fly"}\n', b"\0\xff\xfe\n", b"[" * 60000 + b"\n",
-                  b'{"command": "pause", "for_ms": -1e300, "path": {}}\n', b'{"command": "pause", "path": "/none"}\n'):
+                  b'{"command": "pause", "for_ms": -1e300, "path": {}}\n', b'{"command": "pause", "path": "/none"}\n',
+                  b'{"command": "pause", "path": 5}\n', b'{"command": "pause", "for_ms": "1"}\n'):
         client = connect(world)
         client.sendall(words)
         answer = client.recv(65536)
-        expect(answer.startswith(b"{") and answer.endswith(b"}\n"), f"{words[:40]} is answered with {answer}")
+        expect(answer.startswith(b'{"error"') and answer.endswith(b"}\n"), f"{words[:40]} is answered with {answer}")
         client.close()
     endless = connect(world)
     try:
@@ -178,3 +179,72 @@ def a_write_that_fails_is_not_tried_all_the_time(world):
     tries = world.guard_status()["failures"] - first
     expect(1 <= tries <= 8, f"{tries} tries in 2 s, with 100 ms doubling")
     expect(guardian.cpu_seconds() < 0.5, f"{guardian.cpu_seconds()} s of CPU")
+
+
+def swap_in_link(world, target):
+    os.symlink(target, world.path() + ".new")
+    os.rename(world.path() + ".new", world.path())
+
+
+@case(tags="sanitize")
+def a_file_that_becomes_a_link_again_and_again(world):
+    """Whatever is at its end, and however it is written: the way is another one each time."""
+    guardian = begin(world)
+    world.write(conf("192.0.2.60"), "/run/target")
+    world.write(conf("192.0.2.61"), "/etc/beside")
+    for turn in range(12):
+        target, name = [("/run/target", "/run/target"), ("beside", "/etc/beside"), ("../run/target", "/run/target")][turn % 3]
+        swap_in_link(world, target)
+        world.wait_servers(["127.0.0.1", "192.0.2.61" if name == "/etc/beside" else "192.0.2.60"], name)
+        world.wait_state("holds")
+        world.rename_in(conf(f"192.0.2.{turn}"))
+        world.wait_servers(["127.0.0.1", f"192.0.2.{turn}"])
+    equal(guardian.process.poll(), None, "ended with")
+
+
+@case(tags="sanitize")
+def a_file_that_becomes_a_link_to_what_nobody_may_read(world):
+    guardian = begin(world)
+    world.write(conf("192.0.2.60"), "/etc/secret", mode=0o600)
+    for target in ("secret", "/etc/secret"):
+        swap_in_link(world, target)
+        world.wait_state("blocked", reason="^permission")
+        equal(world.read("/etc/secret"), conf("192.0.2.60"))
+        world.rename_in(conf("192.0.2.53"))
+        world.wait_servers(HELD)
+        world.wait_state("holds")
+    equal(guardian.process.poll(), None, "ended with")
+
+
+@case()
+def a_link_with_a_final_slash_leads_to_a_directory(world):
+    begin(world)
+    for target in ("../run/none/", "../run/none/."):
+        swap_in_link(world, target)
+        world.wait_state("blocked", reason="^missing")
+        equal(world.beside("/run"), [], "made in /run")
+    world.rename_in(conf("192.0.2.53"))
+    world.wait_servers(HELD)
+
+
+@case(needs="root chattr")
+def a_directory_that_is_append_only_for_a_while(world):
+    """Nothing can be removed from it then: our temporary file is, when it can."""
+    begin(world)
+    world.run("pause", code=0)
+    world.rename_in(conf("192.0.2.54"))
+    world.chattr("+a", "/etc")
+    world.run("resume", code=0)
+    world.wait_servers(["127.0.0.1", "192.0.2.54"])
+    world.chattr("-a", "/etc")
+    world.run("apply", code=0)
+    equal(world.beside(), ["resolv.conf"], "left beside it")
+
+
+@case()
+def a_generation_number_that_is_the_last_one(world):
+    os.makedirs(world.state)
+    with open(world.state + "/generation.json", "w") as file:
+        file.write('{"version":1,"generation":18446744073709551615}')
+    begin(world)
+    equal((world.status()["generation"], world.status()["phase"]), (1, "reconciling"))
