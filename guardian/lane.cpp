@@ -63,6 +63,26 @@ void Lane::send(std::function<void()> message) {
   (void)!::write(wake_.get(), &one, sizeof one);
 }
 
+Lane::At::At(Lane& lane, const LaneGuard& guard) : lane_(lane) {
+  const std::lock_guard lock(lane.mutex_);
+  lane.at_ = guard.guarded.policy.path;
+  lane.at_since_ = Clock::now();
+  lane.at_most_ = lane.at_since_ + guard.guarded.policy.deadline;
+}
+
+Lane::At::~At() {
+  const std::lock_guard lock(lane_.mutex_);
+  lane_.at_.clear();
+}
+
+std::optional<Lane::Stuck> Lane::stuck() const {
+  const std::lock_guard lock(mutex_);
+  const Time now = Clock::now();
+  if (at_.empty() || now < at_most_) return std::nullopt;
+  const auto ago = std::chrono::duration_cast<WallTime::duration>(now - at_since_);
+  return Stuck{at_, std::chrono::system_clock::now() - ago};
+}
+
 void Lane::adopt(Policy policy, std::uint64_t generation, std::size_t order, std::optional<WallTime> paused_until) {
   send([this, policy = std::move(policy), generation, order, paused_until]() mutable {
     adopt_now(std::move(policy), generation, order, paused_until);
@@ -217,6 +237,7 @@ void Lane::adopt_now(Policy policy, std::uint64_t generation, std::size_t order,
   guard->due = guard->structure = guard->must_report = true;
   if (paused_until) guard->pause(paused_until, Clock::now(), std::chrono::system_clock::now());
   if (is_new) {
+    const At at(*this, *guard);
     const Memory before = guard->guarded.memory;
     take_in_leftover(guard->guarded, *setup_.files, options_for(*guard));
     const std::string& path = guard->guarded.policy.path;
@@ -230,6 +251,7 @@ void Lane::adopt_now(Policy policy, std::uint64_t generation, std::size_t order,
 
 // What the last writer left; why it can't be given back is said, and nothing waits for it.
 void Lane::give_back(LaneGuard& guard) {
+  const At at(*this, guard);
   const auto released = rg::release(guard.guarded, *setup_.files);
   if (released) return;
   Report report;
@@ -249,6 +271,7 @@ void Lane::drop_now(const std::string& path, bool restore) {
 void Lane::release_now(LaneGuard& guard, const std::function<void(std::string)>& done) {
   guard.status.paused_until = WallTime::max();
   guard.pause_ends.reset();
+  const At at(*this, guard);
   const auto released = rg::release(guard.guarded, *setup_.files);
   (void)setup_.state.save_memory(guard.guarded.policy.path, guard.guarded.memory);
   guard.due = guard.structure = guard.must_report = true;

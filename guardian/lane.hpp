@@ -58,8 +58,26 @@ class Lane {
   void look();
   /// `on_exit` of every guard, then the end of the thread.
   void stop();
+  /// A guard that it has been at for longer than the guard's deadline: that one's file system doesn't answer, and none
+  /// of the lane's guards is looked at until it does. Any thread may ask.
+  struct Stuck {
+    std::string path;
+    WallTime since;
+  };
+  [[nodiscard]] std::optional<Stuck> stuck() const;
 
  private:
+  /// While it is at a guard's tree.
+  class At {
+   public:
+    At(Lane& lane, const LaneGuard& guard);
+    ~At();
+    At(const At&) = delete;
+    At& operator=(const At&) = delete;
+
+   private:
+    Lane& lane_;
+  };
   explicit Lane(Setup setup, Watcher watcher, FileDescriptor wake, FileDescriptor mounts);
   bool listen(int fd, std::uint32_t events);
   void send(std::function<void()> message);
@@ -93,8 +111,10 @@ class Lane {
   GuardId next_id_ = 0;
   Time next_look_{};
   bool stopping_ = false;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<std::function<void()>> messages_;
+  std::string at_;           // the guard that it is at; empty: none
+  Time at_since_, at_most_;  // since when, and when its deadline is over
   std::thread thread_;
 };
 

@@ -108,6 +108,7 @@ void Lane::pass(LaneGuard& guard) {
   guard.due = false;
   guard.settle_at.reset();
   guard.fight.clear();
+  const At at(*this, guard);
   Outcome outcome = reconcile(guard.guarded, *setup_.files, options_for(guard));
   settle_outcome(guard, outcome, begun);
   budget_.spent(Clock::now() - begun, Clock::now());

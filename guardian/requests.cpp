@@ -33,11 +33,11 @@ json::object refusal(const std::string& why) { return {{"error", why}}; }
 void Supervisor::handle(const json::object& request, const Answer& answer) {
   if (stopping_) return answer(refusal("the guardian is stopping"));
   const std::string command = text_of(request, "command");
-  if (command == "status") return answer({{"status", status_json(status_)}});
+  if (command == "status") return answer({{"status", status_json(status_now())}});
   if (command == "wait-holds") {
     const auto limit = milliseconds_of(request, "within_ms");
     const bool for_ever = limit && limit->count() == 0;
-    const auto told = [this, answer] { answer({{"status", status_json(status_)}}); };
+    const auto told = [this, answer] { answer({{"status", status_json(status_now())}}); };
     return wait_until([this] { return all_hold(); }, for_ever ? std::nullopt : limit, told, answer);
   }
   for (const auto& [key, wanted] : {std::pair{"path", json::kind::string}, std::pair{"for_ms", json::kind::int64}}) {
@@ -166,7 +166,7 @@ void Supervisor::apply(const Answer& answer) {
   wait_until(
       done, limit,
       [this, answer] {
-        answer({{"status", status_json(status_)}});
+        answer({{"status", status_json(status_now())}});
       },
       answer);
 }

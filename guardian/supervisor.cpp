@@ -192,8 +192,24 @@ void Supervisor::refresh() {
 }
 
 bool Supervisor::all_hold() const {
-  return std::all_of(status_.guards.begin(), status_.guards.end(),
+  const Status status = status_now();
+  return std::all_of(status.guards.begin(), status.guards.end(),
                      [](const GuardStatus& guard) { return guard.state == State::holds; });
+}
+
+// Only what was read back holds: while the lane waits for a file system, that is true of none of its guards.
+Status Supervisor::status_now() const {
+  Status status = status_;
+  const auto stuck = lane_->stuck();
+  if (!stuck) return status;
+  for (GuardStatus& guard : status.guards) {
+    if (guard.state == State::waiting) continue;
+    guard.state = State::failed;
+    guard.since = stuck->since;
+    guard.reason = guard.path == stuck->path ? "deadline passed: its file system doesn't answer"
+                                             : "not looked at: the file system of " + stuck->path + " doesn't answer";
+  }
+  return status;
 }
 
 void Supervisor::check_ready() {

@@ -60,6 +60,12 @@ def may_limit_watches():
                                                     capture_output=True).returncode
 
 
+def may_freeze():
+    words = [shutil.which(tool) for tool in ("mkfs.ext4", "fsfreeze", "losetup")]
+    return os.environ.get("RG_OWN_MOUNTS") == "1" and all(words) and not subprocess.run(["losetup", "-f"],
+                                                                                         capture_output=True).returncode
+
+
 def may_trace(settings):
     return not subprocess.run([settings.tool("killat"), "1000000", "true"], capture_output=True).returncode
 
@@ -70,6 +76,7 @@ NEEDS = {  # need: (is it met?, the reason where it is not)
     "chattr": (lambda s: may_chattr(), "needs chattr +i (CAP_LINUX_IMMUTABLE, a file system that knows it)"),
     "strace": (lambda s: may_strace(), "needs strace and the right to trace"),
     "userns": (lambda s: may_limit_watches(), "needs root and a user namespace with limits of its own"),
+    "loop": (lambda s: may_freeze(), "needs mkfs.ext4, fsfreeze and loop devices"),
     "ptrace": (may_trace, "needs the right to trace (ptrace)"),
     "plain": (lambda s: not s.sanitized, "is for the plain build: a sanitizer's own system calls and memory are in the way"),
     "user": (lambda s: shutil.which("setpriv") is not None and os.geteuid() == 0, "needs root and setpriv"),
