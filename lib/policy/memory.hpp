@@ -31,7 +31,9 @@ struct Document {
   std::uint32_t uid = 0, gid = 0;
   std::string label;     ///< security.selinux, empty if none
   bool finished = true;  ///< false: its writer had it open; the lists aren't good for later
-  bool removed = false;  ///< its writer removed it since: its lists are gone, what was there can be given back
+  /// Its writer removed it since, or the target of our link has told newer servers: its lists are gone, what was there
+  /// can be given back.
+  bool removed = false;
   friend bool operator==(const Document&, const Document&) = default;
 };
 

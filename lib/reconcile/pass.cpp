@@ -140,10 +140,13 @@ class Pass {
   void learn() {
     const Memory before = guarded_.memory;
     if (learnable_) take_document(guarded_, finished_);
-    const auto& document = guarded_.memory.document;
+    auto& document = guarded_.memory.document;
+    const Content& content = outcome_.decision.content;
     if (document && document->finished && guarded_.seen.kind != NodeKind::unreadable) {
-      remember(guarded_.memory, outcome_.decision.content, options_.clock());
+      remember(guarded_.memory, content, options_.clock());
     }
+    // What the target of our link tells is newer than the file that stood here before.
+    if (document && is_our_link(guarded_) && !content.learned.nameservers.empty()) document->removed = true;
     if (!(guarded_.memory == before)) outcome_.memory_changed = true;
   }
 

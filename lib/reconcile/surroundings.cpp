@@ -58,12 +58,6 @@ bool is_half_written(const HalfWritten& half, std::string_view bytes) {
   return ours != 0 && bytes.substr(ours) == rest;
 }
 
-bool is_our_link(const Guarded& guarded) {
-  const Seen& seen = guarded.seen;
-  return seen.linked() && !guarded.memory.written.empty() &&
-         digest_of_link(seen.chain.name_step().link_text) == guarded.memory.written;
-}
-
 // Whether a look came through the guarded name itself: what is read there is what we put there.
 bool comes_through(const Chain& chain, const Chain& guarded) {
   if (!guarded.reached_name()) return false;
@@ -120,6 +114,12 @@ Node as_node(const Seen& seen) {
   node.links = seen.info.st_nlink;
   node.label = seen.label;
   return node;
+}
+
+bool is_our_link(const Guarded& guarded) {
+  const Seen& seen = guarded.seen;
+  return seen.linked() && !guarded.memory.written.empty() &&
+         digest_of_link(seen.chain.name_step().link_text) == guarded.memory.written;
 }
 
 bool is_ours(Guarded& guarded, bool fresh) {

@@ -29,6 +29,9 @@ struct Surroundings {
 /// Whether what was seen is what we wrote last. Hashes only what is new (`fresh`) and not known by its bytes.
 [[nodiscard]] bool is_ours(Guarded& guarded, bool fresh);
 
+/// Whether the link that was seen is one that we made.
+[[nodiscard]] bool is_our_link(const Guarded& guarded);
+
 /// What was seen becomes the last writer's document.
 void take_document(Guarded& guarded, bool finished);
 

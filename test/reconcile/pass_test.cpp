@@ -392,6 +392,22 @@ TEST_CASE("pass: a missing directory, by every kind of policy") {
   CHECK(world.writes() == 0);
 }
 
+TEST_CASE("pass: what our link's target told is newer than the file that the link replaced") {
+  World world;
+  world.files.file(kPath, theirs("192.0.2.5"));
+  world.files.file("/run/r", theirs("192.0.2.1"));
+  world.guarded.policy.link_to = "/run/r";
+  CHECK(is<Restored>(world.pass()));
+  REQUIRE(world.files.nodes[kPath].kind == NodeKind::link);
+  CHECK(world.last_good() == Texts{"192.0.2.1"});
+  world.files.file("/run/r", "# none\n");
+  CHECK(is<Restored>(world.forced()));
+  CHECK(world.bytes() == "# none\n" + restored("192.0.2.1"));
+  CHECK(is<Unchanged>(world.forced()));
+  CHECK(release(world.guarded, world.files).has_value());
+  CHECK(world.bytes() == theirs("192.0.2.5"));
+}
+
 TEST_CASE("pass: another guard's target is left alone, whether it holds or not") {
   World world;
   world.options.taken = [](const Seen& seen) { return seen.chain.complete ? std::string("same-file: of x") : ""; };
