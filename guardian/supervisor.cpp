@@ -200,7 +200,7 @@ bool Supervisor::all_hold() const {
 // Only what was read back holds: while the lane waits for a file system, that is true of none of its guards.
 Status Supervisor::status_now() const {
   Status status = status_;
-  const auto stuck = lane_->stuck();
+  const auto stuck = stopping_ ? std::nullopt : lane_->stuck();  // stopping: another thread waits for the lane's end
   if (!stuck) return status;
   for (GuardStatus& guard : status.guards) {
     if (guard.state == State::waiting) continue;

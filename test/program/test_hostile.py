@@ -92,6 +92,20 @@ def clients_that_leave_while_they_wait(world):
     goes_on(world, guardian, 54)
 
 
+@case(tags="sanitize")
+def clients_that_wait_while_it_stops(world):
+    guardian = begin(world)
+    os.unlink(world.path())
+    os.mkdir(world.path())
+    world.wait_state("blocked")
+    waiting = [connect(world) for _ in range(20)]
+    for number, client in enumerate(waiting):
+        client.sendall(b'{"command": "wait-holds", "within_ms": %d}\n' % (1 + 2 * number))
+    guardian.stop(0)
+    for client in waiting:
+        client.close()
+
+
 @case(needs="plain")
 def a_log_that_nobody_reads_holds_up_nothing(world):
     log = world.dir + "/log.fifo"
