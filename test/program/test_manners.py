@@ -121,6 +121,8 @@ def a_script_that_empties_and_appends_is_waited_for(world):
             with open(world.path(), "a") as file:
                 file.write(line + "\n")
         world.wait_servers(["127.0.0.1", f"192.0.2.{number}", f"192.0.2.{number + 1}"])
+    # The script's last line is in the file before anybody has read it.
+    wait_for(lambda: world.guard_status()["learned"]["nameservers"] == ["192.0.2.80", "192.0.2.81"], "both are learned")
     with open(world.path(), "w"):
         pass
     world.wait_servers(["127.0.0.1", "192.0.2.80", "192.0.2.81"])
