@@ -1,4 +1,4 @@
-// The words of CONTRACT for every enumeration, in one place: JSON, log and status use these and no others.
+// The words of every enumeration, in one place: JSON, log and status use these and no others.
 #pragma once
 
 #include <optional>
