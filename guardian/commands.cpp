@@ -83,13 +83,6 @@ std::string why_not(const Outcome& outcome) {
   return "writers were faster, again and again";
 }
 
-bool all_hold(const Status& status) {
-  for (const GuardStatus& guard : status.guards) {
-    if (guard.state != State::holds) return false;
-  }
-  return true;
-}
-
 // The running guardian makes its pass by its own configuration, whatever we were given.
 void warn_of_another_configuration(const Options& options, const Status& status) {
   const LoadedSettings loaded = SettingsSource(options, process_environment()).load();

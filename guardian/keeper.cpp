@@ -51,20 +51,12 @@ void Keeper::later(const std::string& key, std::chrono::milliseconds quiet, std:
   if (sooner) wake_.notify_one();
 }
 
-void Keeper::flush() {
-  std::unique_lock lock(mutex_);
-  hurry_ = true;
-  wake_.notify_all();
-  done_.wait(lock, [this] { return jobs_.empty() && !busy_; });
-  hurry_ = false;
-}
-
 std::map<std::string, Keeper::Job> Keeper::take_due() {
   std::map<std::string, Job> due;
   const Time now = std::chrono::steady_clock::now();
   for (auto job = jobs_.begin(); job != jobs_.end();) {
     const auto next = std::next(job);
-    if (hurry_ || end_ || job->second.due <= now) due.insert(jobs_.extract(job));
+    if (end_ || job->second.due <= now) due.insert(jobs_.extract(job));
     job = next;
   }
   return due;
@@ -78,7 +70,6 @@ void Keeper::run() {
     auto due = take_due();
     if (due.empty() && end_) return;
     if (due.empty()) {
-      done_.notify_all();
       const auto earliest = std::min_element(jobs_.begin(), jobs_.end(),
                                              [](const auto& a, const auto& b) { return a.second.due < b.second.due; });
       wakes_ = earliest == jobs_.end() ? Time::max() : earliest->second.due;
@@ -86,11 +77,9 @@ void Keeper::run() {
       if (earliest != jobs_.end()) wake_.wait_until(lock, Time(wakes_));
       continue;
     }
-    busy_ = true;
     lock.unlock();
     for (auto& [key, job] : due) job.work();
     lock.lock();
-    busy_ = false;
   }
 }
 

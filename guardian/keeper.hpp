@@ -29,8 +29,6 @@ class Keeper {
   /// Runs `job` once `quiet` has passed without another one of the same key, which it replaces, or after `most`.
   void later(const std::string& key, std::chrono::milliseconds quiet, std::chrono::milliseconds most,
              std::function<void()> job);
-  /// Returns when everything that was given before is done.
-  void flush();
 
  private:
   using Time = std::chrono::steady_clock::time_point;
@@ -41,10 +39,10 @@ class Keeper {
   void run();
   [[nodiscard]] std::map<std::string, Job> take_due();
   std::mutex mutex_;
-  std::condition_variable wake_, done_;
+  std::condition_variable wake_;
   std::map<std::string, Job> jobs_;
   Time wakes_ = Time::max();  // when the thread looks at the jobs without being told
-  bool busy_ = false, hurry_ = false, end_ = false;
+  bool end_ = false;
   std::thread thread_;
 };
 

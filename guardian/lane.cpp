@@ -117,6 +117,7 @@ void Lane::release(Policy policy, std::function<void(std::string)> done) {
 
 void Lane::look() {
   send([this] {
+    setup_.files->tidy();
     for (auto& [id, guard] : guards_) guard->due = guard->structure = guard->must_report = true;
   });
 }
@@ -172,6 +173,7 @@ void Lane::wait_for_something() {
   const bool slow_look = now >= next_look_;
   const bool degraded =
       std::any_of(guards_.begin(), guards_.end(), [](const auto& entry) { return entry.second->degraded; });
+  if (slow_look) setup_.files->tidy();
   if (slow_look) next_look_ = now + kSlowLook;
   if (degraded) next_look_ = std::min(next_look_, now + kDegradedLook);
   for (auto& [id, guard] : guards_) {
@@ -233,7 +235,7 @@ void Lane::adopt_now(Policy policy, std::uint64_t generation, std::size_t order,
   guard->order = order;
   guard->last_change = Clock::now();
   guard->how = How::start;  // a new policy has nothing to do with what writers did, and no fight goes on over it
-  guard->pace = Pace(static_cast<std::uint64_t>(Clock::now().time_since_epoch().count()));
+  guard->pace.forget();
   guard->due = guard->structure = guard->must_report = true;
   if (paused_until) guard->pause(paused_until, Clock::now(), std::chrono::system_clock::now());
   if (is_new) {

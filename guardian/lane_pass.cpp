@@ -5,6 +5,7 @@
 #include "guardian/lane.hpp"
 #include "guardian/machine.hpp"
 #include "lib/report/knobs.hpp"
+#include "lib/report/reasons.hpp"
 #include "lib/report/words.hpp"
 
 namespace rg {
@@ -19,8 +20,8 @@ constexpr milliseconds kDurableQuiet{1000}, kDurableMost{30000}, kMemoryQuiet{20
 std::optional<Held> gate(LaneGuard& guard, const Decision& decision) {
   const Policy& policy = guard.guarded.policy;
   const Time now = Clock::now();
-  if (guard.status.paused_until) return Held{State::paused, "it drifts and is left so until `resume`"};
-  if (!policy.enforce) return Held{State::observing, "enforce = false: it drifts and is left so"};
+  if (guard.status.paused_until) return Held{State::paused, paused_reason()};
+  if (!policy.enforce) return Held{State::observing, observing_reason()};
   if (decision.kind_alone && !guard.forced && now - guard.last_change < policy.settle) {
     guard.settle_at = guard.last_change + policy.settle;
     return Held{State::settling, "the kind of file alone is wrong: it waits for quiet"};
@@ -72,6 +73,7 @@ PassOptions Lane::options_for(LaneGuard& guard) {
   options.was_refused = guard.was_refused;
   options.how = guard.how;
   options.clock = [] { return std::chrono::system_clock::now(); };
+  options.now = Clock::now;
   options.interface_exists = interface_exists;
   options.gate = [&guard](const Decision& decision) { return gate(guard, decision); };
   options.intend = [this, &guard](const std::string& digest) {
@@ -87,10 +89,7 @@ std::string Lane::taken_by_another(const LaneGuard& guard, const Seen& seen) con
   const Step& mine = seen.chain.steps.back();
   for (const auto& [id, other] : guards_) {
     if (other->order >= guard.order || other.get() == &guard || !other->armed.complete) continue;
-    const Step& theirs = other->armed.steps.back();
-    if (theirs.device == mine.device && theirs.inode == mine.inode && theirs.place.name == mine.place.name) {
-      return "same-file: it is the file that the guard of " + other->guarded.policy.path + " keeps; remove one of them";
-    }
+    if (same_name(other->armed.steps.back(), mine)) return same_file_reason(other->guarded.policy.path);
   }
   return {};
 }
@@ -122,10 +121,11 @@ struct Verdict {
 
 static Verdict verdict_of(LaneGuard& guard, const Outcome& outcome, Time now) {
   const milliseconds settle = guard.guarded.policy.settle;
-  const auto* waits = std::get_if<Held>(&outcome.result);
-  if (waits == nullptr || waits->why != State::settling) guard.held_since.reset();
-  if (const auto* held = std::get_if<Held>(&outcome.result)) {
-    if (held->why == State::settling && !outcome.decision.kind_alone) {
+  const auto* held = std::get_if<Held>(&outcome.result);
+  const bool settling = held != nullptr && held->why == State::settling;
+  if (!settling) guard.held_since.reset();
+  if (held != nullptr) {
+    if (settling && !outcome.decision.kind_alone) {
       if (!guard.held_since) guard.held_since = guard.unfinished_since.value_or(now);
       if (!guard.unfinished_since) guard.unfinished_since = guard.held_since;
       guard.settle_at = *guard.held_since + settle;

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "guardian/machine.hpp"
+#include "lib/report/reasons.hpp"
 
 namespace rg {
 
@@ -32,6 +33,7 @@ PassOptions Offline::options() {
   PassOptions options;
   options.how = How::start;
   options.clock = [] { return std::chrono::system_clock::now(); };
+  options.now = std::chrono::steady_clock::now;
   options.interface_exists = interface_exists;
   options.taken = [this](const Seen& seen) { return taken_by_another(seen); };
   options.intend = [this](const std::string& digest) { (void)state_.save_intent(guarded_.policy.path, digest); };
@@ -43,8 +45,8 @@ Outcome Offline::bring_to_hold(const Policy& policy, bool paused) {
   load(policy, StateDirectory::Access::full);
   PassOptions pass = options();
   pass.gate = [&](const Decision& decision) -> std::optional<Held> {
-    if (paused) return Held{State::paused, "paused: it drifts and is left so"};
-    if (!policy.enforce) return Held{State::observing, "enforce = false: it drifts and is left so"};
+    if (paused) return Held{State::paused, paused_reason()};
+    if (!policy.enforce) return Held{State::observing, observing_reason()};
     (void)decision;
     return std::nullopt;
   };
@@ -91,9 +93,7 @@ std::string Offline::taken_by_another(const Seen& seen) const {
   if (!seen.chain.complete) return {};
   const Step& mine = seen.chain.steps.back();
   for (const auto& [guard, theirs] : targets_) {
-    if (guard == guarded_.policy.path || theirs.device != mine.device || theirs.inode != mine.inode) continue;
-    if (theirs.place.name != mine.place.name) continue;
-    return "same-file: it is the file that the guard of " + guard + " keeps; remove one of them";
+    if (guard != guarded_.policy.path && same_name(theirs, mine)) return same_file_reason(guard);
   }
   return {};
 }

@@ -38,7 +38,7 @@ void Supervisor::handle(const json::object& request, const Answer& answer) {
     const auto limit = milliseconds_of(request, "within_ms");
     const bool for_ever = limit && limit->count() == 0;
     const auto told = [this, answer] { answer({{"status", status_json(status_now())}}); };
-    return wait_until([this] { return all_hold(); }, for_ever ? std::nullopt : limit, told, answer);
+    return wait_until([this] { return all_hold(status_now()); }, for_ever ? std::nullopt : limit, told, answer);
   }
   for (const auto& [key, wanted] : {std::pair{"path", json::kind::string}, std::pair{"for_ms", json::kind::int64}}) {
     const auto* value = request.if_contains(key);

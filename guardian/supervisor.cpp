@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "lib/report/reasons.hpp"
 #include "lib/report/status.hpp"
 #include "lib/report/words.hpp"
 
@@ -191,12 +192,6 @@ void Supervisor::refresh() {
   for (const WaiterId id : done) finish_waiter(id);
 }
 
-bool Supervisor::all_hold() const {
-  const Status status = status_now();
-  return std::all_of(status.guards.begin(), status.guards.end(),
-                     [](const GuardStatus& guard) { return guard.state == State::holds; });
-}
-
 // Only what was read back holds: while the lane waits for a file system, that is true of none of its guards.
 Status Supervisor::status_now() const {
   Status status = status_;
@@ -206,8 +201,7 @@ Status Supervisor::status_now() const {
     if (guard.state == State::waiting) continue;
     guard.state = State::failed;
     guard.since = stuck->since;
-    guard.reason = guard.path == stuck->path ? "deadline passed: its file system doesn't answer"
-                                             : "not looked at: the file system of " + stuck->path + " doesn't answer";
+    guard.reason = guard.path == stuck->path ? unanswered_reason() : not_looked_at_reason(stuck->path);
   }
   return status;
 }

@@ -83,7 +83,6 @@ class Supervisor {
   void release(const boost::json::object& request, const Answer& answer);
   void apply(const Answer& answer);
   [[nodiscard]] std::vector<std::string> named(const boost::json::object& request) const;
-  [[nodiscard]] bool all_hold() const;
   /// What is known, less what a file system that doesn't answer makes unknown.
   [[nodiscard]] Status status_now() const;
   GuardStatus* find(const std::string& path);

@@ -15,9 +15,6 @@
 
 namespace rg {
 
-/// A resolv.conf seldom has more of anything: lists begin with room for them.
-inline constexpr std::size_t kUsual = 4;
-
 /// Up to so many entries a list is scanned, which is faster than any index.
 inline constexpr std::size_t kFew = 32;
 

@@ -12,10 +12,7 @@ namespace {
 /// Takes the servers of one source after another. `seen` spans them, ours included: a second time is a duplicate.
 class Servers {
  public:
-  explicit Servers(const NameserverPolicy& policy) : rules_(policy), known_(seen_) {
-    taken.reserve(kUsual);
-    seen_.reserve(kUsual);
-  }
+  explicit Servers(const NameserverPolicy& policy) : rules_(policy), known_(seen_) {}
 
   void take(const Nameserver& server, const std::string& as_it_stood) {
     if (known_.contains(server)) return drop(as_it_stood, Why::duplicate);

@@ -66,10 +66,7 @@ void prefer(const std::vector<Prefix>& prefixes, std::vector<Nameserver>& server
 /// Adds to the wanted servers, each once.
 class Adder {
  public:
-  explicit Adder(Wanted& wanted) : wanted_(wanted), known_(wanted.lists.nameservers) {
-    wanted.lists.nameservers.reserve(kUsual);
-    wanted.servers.reserve(kUsual);
-  }
+  explicit Adder(Wanted& wanted) : wanted_(wanted), known_(wanted.lists.nameservers) {}
   void add(const std::vector<Nameserver>& servers, Origin origin) {
     for (const Nameserver& server : servers) {
       if (known_.contains(server)) continue;

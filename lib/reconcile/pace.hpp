@@ -19,6 +19,8 @@ class Pace {
   explicit Pace(std::uint64_t seed) : random_(seed | 1U) {}
   /// When a drift with this key may be restored: `now`, or later in a fight.
   [[nodiscard]] Time due(const std::string& key, Time now);
+  /// No fight goes on: the policy is another one.
+  void forget() { rounds_.clear(); }
   /// It was restored.
   void restored(const std::string& key, Time now);
 

@@ -29,7 +29,7 @@ class Pass {
       : guarded_(guarded), files_(files), options_(options) {}
 
   Outcome run() {
-    begun_ = std::chrono::steady_clock::now();
+    begun_ = options_.now();
     for (int turn = 0; turn < kTurns; ++turn) {
       look(turn == 0 && options_.quick);
       if (turn > 0 || !options_.sure) ask_for_writer();
@@ -182,8 +182,7 @@ class Pass {
     Event event = std::move(restore_);
     event.after = content_of(guarded_.seen);
     event.outcome = "restored";
-    event.took_us =
-        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begun_).count();
+    event.took_us = std::chrono::duration_cast<std::chrono::microseconds>(options_.now() - begun_).count();
     outcome_.events.push_back(std::move(event));
   }
 

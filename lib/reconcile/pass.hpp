@@ -1,6 +1,7 @@
 // One pass over one guarded path: look, decide, replace, look, decide.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <optional>
@@ -39,6 +40,7 @@ struct PassOptions {
   bool was_refused = false;  ///< the last attempt was: look for what still refuses before trying
   How how = How::unknown;
   std::function<WallTime()> clock;
+  std::function<std::chrono::steady_clock::time_point()> now;  ///< how long a restore took
   std::function<bool(const std::string& zone)> interface_exists;
   /// Asked once, before the first write: Held, where it must wait.
   std::function<std::optional<Held>(const Decision&)> gate;

@@ -42,10 +42,6 @@ void take_in(Guarded& guarded, Files& files, const PassOptions& options, const P
   files.discard_leftover(place);
 }
 
-bool link_is_ours(const Guarded& guarded) {
-  return guarded.seen.linked() && digest_of_link(guarded.seen.chain.name_step().link_text) == guarded.memory.written;
-}
-
 // What was read of a file that is longer than what is ever read.
 bool is_cut(const Document& document) {
   return document.kind == Document::Kind::file && document.bytes.size() > kMaxFileBytes;
@@ -54,7 +50,7 @@ bool is_cut(const Document& document) {
 Replacement give_back(const Guarded& guarded, const Document& document) {
   const Seen& seen = guarded.seen;
   Replacement back;
-  const bool at_name = document.kind == Document::Kind::link || link_is_ours(guarded);
+  const bool at_name = document.kind == Document::Kind::link || is_our_link(guarded);
   back.place = at_name ? seen.name() : seen.target();
   back.judged_kind = at_name && seen.linked() ? NodeKind::link : seen.kind;
   back.judged_bytes = seen.bytes;
@@ -83,7 +79,7 @@ Result<Released> release(Guarded& guarded, Files& files) {
   constexpr int kTries = 8;
   for (int i = 0; i < kTries; ++i) {
     guarded.seen = files.observe(guarded.policy.path);
-    const bool ours = is_ours(guarded, true) || link_is_ours(guarded);
+    const bool ours = is_ours(guarded, true) || is_our_link(guarded);
     if (!ours || !guarded.memory.document) return Released::nothing;
     const Document& document = *guarded.memory.document;
     if (is_cut(document)) {

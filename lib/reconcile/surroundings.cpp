@@ -62,9 +62,7 @@ bool is_half_written(const HalfWritten& half, std::string_view bytes) {
 bool comes_through(const Chain& chain, const Chain& guarded) {
   if (!guarded.reached_name()) return false;
   const Step& name = guarded.name_step();
-  return std::any_of(chain.steps.begin(), chain.steps.end(), [&](const Step& step) {
-    return step.device == name.device && step.inode == name.inode && step.place.name == name.place.name;
-  });
+  return std::any_of(chain.steps.begin(), chain.steps.end(), [&](const Step& step) { return same_name(step, name); });
 }
 
 }  // namespace

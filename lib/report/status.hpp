@@ -16,6 +16,8 @@ namespace rg {
 /// STATUS= for sd_notify: "holds: 2 of 2", or which guards don't hold and why. One line.
 [[nodiscard]] std::string status_line(const Status& status);
 
+[[nodiscard]] bool all_hold(const Status& status);
+
 /// One JSON object, without a line end (history --json, and the journal's own form).
 [[nodiscard]] std::string event_json(const Event& event);
 [[nodiscard]] std::optional<Event> parse_event(std::string_view json);

@@ -179,6 +179,8 @@ std::string outcome_text(const Event& event) {
 
 }  // namespace
 
+bool all_hold(const Status& status) { return holding(status) == status.guards.size(); }
+
 std::string status_text(const Status& status) {
   std::string text = fmt::format("resolv-guardian {} (pid {}, since {}): generation {}, {}, {} of {} guards hold\n",
                                  printable(status.version), status.pid, rfc3339(status.started), status.generation,

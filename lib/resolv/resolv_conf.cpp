@@ -135,7 +135,6 @@ std::string render(const ResolvConf& conf) {
 
 std::vector<Nameserver> nameservers(const ResolvConf& conf) {
   std::vector<Nameserver> servers;
-  servers.reserve(4);  // seldom more
   for (const Line& line : conf.lines) {
     if (line.kind != Line::Kind::nameserver || line.values.empty()) continue;
     if (auto server = Nameserver::parse(line.values.front())) servers.push_back(*std::move(server));

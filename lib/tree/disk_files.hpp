@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "lib/tree/files.hpp"
 
@@ -25,6 +26,7 @@ class DiskFiles final : public Files {
   std::string standing_refusal(const Place& place) override;
   std::optional<Leftover> leftover(const Place& place) override;
   void discard_leftover(const Place& place) override;
+  void tidy() override;
   [[nodiscard]] bool selinux() const override { return selinux_; }
 
   /// A file that was made and has no other name than the temporary one yet. To close it can wait until it is visible.
@@ -44,10 +46,9 @@ class DiskFiles final : public Files {
     std::uint32_t mode =
         kNone;  ///< a file made in it with this mode gets just that, and us as owner (umask, ACLs, BSD groups)
     static constexpr std::uint32_t kNone = ~0U;
-    bool nodev = false;  ///< no device on it can be opened: to look before opening is needless
   };
   Folder folder_;
-  std::optional<Place> littered_;  ///< where our temporary file couldn't be removed (chattr +a): tried again
+  std::vector<Place> littered_;  ///< where our temporary file couldn't be removed (chattr +a)
   SharedDescriptor root_;
   bool selinux_;
 };

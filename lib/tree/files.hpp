@@ -92,6 +92,8 @@ class Files {
   /// The temporary file that a killed guardian left beside `place`.
   virtual std::optional<Leftover> leftover(const Place& place) = 0;
   virtual void discard_leftover(const Place& place) = 0;
+  /// Tries again to remove what couldn't be removed before.
+  virtual void tidy() = 0;
   [[nodiscard]] virtual bool selinux() const = 0;
 };
 

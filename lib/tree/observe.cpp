@@ -61,7 +61,6 @@ void examine(Seen& seen, bool selinux) {
 DiskFiles::DiskFiles(SharedDescriptor root, bool selinux) : root_(std::move(root)), selinux_(selinux) {}
 
 Seen DiskFiles::observe(const std::string& path) {
-  if (littered_) discard_leftover(Place(*littered_));
   constexpr int kTries = 16;
   Seen seen = observe_once(path);
   for (int i = 1; i < kTries && seen.error == ESTALE; ++i) seen = observe_once(path);
@@ -83,15 +82,13 @@ Seen DiskFiles::observe_once(const std::string& path) {
 Seen DiskFiles::look_again(const std::string& path, Seen before) {
   if (!before.chain.complete || before.linked()) return observe(path);
   const Place& place = before.target();
-  if (folder_.directory != place.directory || !folder_.nodev) {  // to open a device can do things
-    struct stat info {};
-    if (::fstatat(place.directory->get(), place.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return observe(path);
-    if (S_ISLNK(info.st_mode)) return follow_on(path, before);
-    if (!S_ISREG(info.st_mode)) return observe(path);
-  }
+  struct stat info {};
+  if (::fstatat(place.directory->get(), place.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return observe(path);
+  if (S_ISLNK(info.st_mode)) return follow_on(path, before);
+  if (!S_ISREG(info.st_mode)) return observe(path);  // a FIFO or a device isn't to be opened
   constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   const int fd = ::openat(place.directory->get(), place.name.c_str(), kFlags);
-  if (fd < 0) return errno == ELOOP ? follow_on(path, before) : observe(path);  // ELOOP: a link, open(2) O_NOFOLLOW
+  if (fd < 0) return observe(path);
   Seen seen;
   seen.chain = std::move(before.chain);
   fill(seen, fd, selinux_);

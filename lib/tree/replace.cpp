@@ -1,14 +1,12 @@
 // The only writer of guarded paths. Order of the steps and their reasons:
-//  1. the new file is complete, with mode, owner, label and attributes, before it has the name (readers see old or
-//  new);
+//  1. the new file is complete, with mode, owner, label and attributes, before it has the name: readers see old or new;
 //  2. its data is on its way to the disk before the swap: RENAME_EXCHANGE has no auto_da_alloc (fs/ext4/namei.c,
 //     ext4_cross_rename) and XFS none at all, a power loss would leave an empty file. sync_file_range(2) prevents that
-//     at no measurable cost; an fsync here would cost up to half a second;
+//     (docs/design.md: what it costs); an fsync here would cost up to half a second;
 //  3. RENAME_EXCHANGE, then a look at what came out: a writer who was faster than us is never lost.
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
-#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 
@@ -37,8 +35,10 @@ int rename2(const Place& place, const std::string& from, const std::string& to, 
 // What must have happened to the data before the new file may become visible. ext4: the blocks are allocated and on
 // their way, which is what its own auto_da_alloc does for a rename-over; an EXCHANGE has none. Elsewhere (XFS publishes
 // a size of 0 until the data is written) the data is waited for: a disk's latency, and the only way to be never empty.
-unsigned sync_needed(const struct statfs& info) {
+unsigned sync_needed(int fd) {
   constexpr unsigned kAll = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+  struct statfs info {};
+  if (::fstatfs(fd, &info) != 0) return kAll;
   if (info.f_type == TMPFS_MAGIC || info.f_type == RAMFS_MAGIC) return 0;
   return info.f_type == EXT4_SUPER_MAGIC ? SYNC_FILE_RANGE_WRITE : kAll;
 }
@@ -76,12 +76,23 @@ CameOut look_at(const Place& place, const std::string& name) {
   return out;
 }
 
+bool is_as_judged(const CameOut& out, const Replacement& wanted) {
+  return out.kind == wanted.judged_kind &&
+         out.text == (out.kind == NodeKind::link ? wanted.judged_link : wanted.judged_bytes);
+}
+
+// What stands there isn't what was judged: ours goes, nothing was changed.
+Swap step_aside(const Place& place, const std::string& temporary) {
+  ::unlinkat(place.directory->get(), temporary.c_str(), 0);
+  Swap swap;
+  swap.out = Swap::Out::put_back;
+  return swap;
+}
+
 // A node that a writer made meanwhile and that we can't learn from goes back to its place. What comes out must be what
 // we had put there; else it is something newer still, which goes back in turn.
 Swap put_back(const Place& place, const std::string& temporary, const Replacement& wanted, CameOut back) {
   constexpr int kTurns = 1000;  // no writer is faster than so many exchanges
-  Swap swap;
-  swap.out = Swap::Out::put_back;
   CameOut there;
   there.kind = wanted.make_link ? NodeKind::link : NodeKind::file;
   there.text = wanted.content;
@@ -90,15 +101,13 @@ Swap put_back(const Place& place, const std::string& temporary, const Replacemen
     if (out.kind == there.kind && out.text == there.text) break;
     there = std::exchange(back, std::move(out));
   }
-  ::unlinkat(place.directory->get(), temporary.c_str(), 0);
-  return swap;
+  return step_aside(place, temporary);
 }
 
 Swap after_exchange(const Replacement& wanted, const std::string& temporary) {
   const Place& place = wanted.place;
   CameOut out = look_at(place, temporary);
-  const std::string_view judged = wanted.judged_kind == NodeKind::link ? wanted.judged_link : wanted.judged_bytes;
-  const bool as_judged = out.kind == wanted.judged_kind && out.text == judged;
+  const bool as_judged = is_as_judged(out, wanted);
   const bool can_learn = out.kind == NodeKind::file && wanted.judged_kind == NodeKind::file;
   if (!as_judged && !can_learn) return put_back(place, temporary, wanted, std::move(out));
   Swap swap;
@@ -123,8 +132,7 @@ Result<Swap> remove_node(const Replacement& wanted, const std::string& temporary
     return swap;
   }
   const CameOut out = look_at(place, temporary);
-  const std::string_view judged = wanted.judged_kind == NodeKind::link ? wanted.judged_link : wanted.judged_bytes;
-  if (out.kind != wanted.judged_kind || out.text != judged) {
+  if (!is_as_judged(out, wanted)) {
     swap.out = Swap::Out::put_back;
     if (rename2(place, temporary, place.name, kNoReplace) == 0) return swap;
     if ((errno == EINVAL || errno == ENOSYS) && ::renameat(dir, temporary.c_str(), dir, place.name.c_str()) == 0) {
@@ -146,12 +154,7 @@ Result<Swap> plain_rename(const Replacement& wanted, const std::string& temporar
   Swap swap;
   swap.way = Swap::Way::renamed;
   const CameOut now = look_at(place, place.name);
-  const std::string_view judged = wanted.judged_kind == NodeKind::link ? wanted.judged_link : wanted.judged_bytes;
-  if (now.kind != wanted.judged_kind || now.text != judged) {
-    ::unlinkat(place.directory->get(), temporary.c_str(), 0);
-    swap.out = Swap::Out::put_back;
-    return swap;
-  }
+  if (!is_as_judged(now, wanted)) return step_aside(place, temporary);
   const int dir = place.directory->get();
   if (::renameat(dir, temporary.c_str(), dir, place.name.c_str()) != 0) return failed("rename over", place);
   part_times(wanted, made);
@@ -166,11 +169,7 @@ Result<Swap> create(const Replacement& wanted, const std::string& temporary, con
   Swap swap;
   swap.way = Swap::Way::renamed;
   if (rename2(place, temporary, place.name, kNoReplace) == 0) return swap;
-  if (errno == EEXIST) {
-    ::unlinkat(place.directory->get(), temporary.c_str(), 0);
-    swap.out = Swap::Out::put_back;
-    return swap;
-  }
+  if (errno == EEXIST) return step_aside(place, temporary);
   if (errno == EINVAL || errno == ENOSYS) return plain_rename(wanted, temporary, made);
   return failed("rename to", place);
 }
@@ -182,16 +181,16 @@ Result<Swap> swap_in(const Replacement& wanted, const std::string& temporary, co
     return after_exchange(wanted, temporary);
   }
   if (errno == EINVAL || errno == ENOSYS) return plain_rename(wanted, temporary, made);
-  if (errno == ENOENT) {  // it was there when it was judged
-    ::unlinkat(wanted.place.directory->get(), temporary.c_str(), 0);
-    Swap swap;
-    swap.out = Swap::Out::put_back;
-    return swap;
-  }
+  if (errno == ENOENT) return step_aside(wanted.place, temporary);  // it was there when it was judged
   return failed("exchange with", wanted.place);
 }
 
 }  // namespace
+
+// Our temporary file, removed or not there.
+static bool is_gone(const Place& place) {
+  return ::unlinkat(place.directory->get(), temporary_name(place.name).c_str(), 0) == 0 || errno == ENOENT;
+}
 
 // FNV-1a: names that are cut at the same place shall differ, nothing more.
 static std::string short_hash(const std::string& name) {
@@ -231,10 +230,7 @@ Result<New> DiskFiles::make_temporary(const Replacement& wanted, const std::stri
     struct stat info {};
     if (::fstat(fd, &info) != 0) return failed("stat", wanted.place);
     const bool as_asked = is_us(info) && (info.st_mode & 07777U) == wanted.mode;
-    struct statfs system {};
-    (void)::fstatfs(fd, &system);
-    folder_ = {wanted.place.directory, sync_needed(system), as_asked ? wanted.mode : Folder::kNone,
-               (system.f_flags & ST_NODEV) != 0};
+    folder_ = {wanted.place.directory, sync_needed(fd), as_asked ? wanted.mode : Folder::kNone};
     if (auto set = set_owner_and_mode(fd, wanted, info); !set) return set.error();
   }
   if (wanted.judged != nullptr && wanted.judged->file && copy_attributes(wanted.judged->file->get(), fd)) {
@@ -268,9 +264,11 @@ std::optional<Leftover> DiskFiles::leftover(const Place& place) {
 }
 
 void DiskFiles::discard_leftover(const Place& place) {
-  const bool gone = ::unlinkat(place.directory->get(), temporary_name(place.name).c_str(), 0) == 0 || errno == ENOENT;
-  littered_ = gone ? std::nullopt : std::optional(place);
+  constexpr std::size_t kMost = 16;  // each holds a directory; what is forgotten goes with the next write or start
+  if (!is_gone(place) && littered_.size() < kMost) littered_.push_back(place);
 }
+
+void DiskFiles::tidy() { std::erase_if(littered_, is_gone); }
 
 void make_durable(const Place& place) {
   const int at = place.directory->get();

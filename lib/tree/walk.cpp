@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
@@ -72,7 +73,8 @@ class Walker {
       step(name);
     }
     if (!named) chain_.named = chain_.steps.size();
-    if (chain_.error == ENOENT && !chain_.complete) guess_path();
+    // Where a directory is missing: the path that it would have, if nothing below it were a link.
+    if (chain_.error == ENOENT) chain_.path = whole_path();
     if (!chain_.complete && chain_.error == 0) chain_.error = EISDIR;  // it ended in `..` or `/`
     return std::move(chain_);
   }
@@ -90,16 +92,11 @@ class Walker {
     if (step.kind == NodeKind::link && !read_link(node, step)) return;
     const bool last = pending_.empty();
     chain_.steps.push_back(std::move(step));
-    if (last && wants_directory_ && chain_.steps.back().kind != NodeKind::link &&
-        chain_.steps.back().kind != NodeKind::directory) {
-      chain_.error = why != 0 ? why : ENOTDIR;
-      return;
-    }
-    if (last && chain_.steps.back().kind != NodeKind::link) {
-      if (there) chain_.node = {std::make_shared<const FileDescriptor>(std::move(node)), info};
-      return finish(name, why == ENOENT ? 0 : why);
-    }
-    proceed(std::move(node), info, name, why);
+    const NodeKind kind = chain_.steps.back().kind;
+    if (!last || kind == NodeKind::link) return proceed(std::move(node), info, name, why);
+    if (there) chain_.node = {std::make_shared<const FileDescriptor>(std::move(node)), info};
+    if (wants_directory_ && kind != NodeKind::directory) return finish(there ? ENOTDIR : why);
+    finish(why == ENOENT ? 0 : why);
   }
 
   // Not the final name: into a directory, along a link, or no further.
@@ -136,15 +133,14 @@ class Walker {
     return true;
   }
 
-  void finish(const std::string& name, int why) {
+  void finish(int why) {
     chain_.complete = why == 0;
     chain_.error = why;
-    for (std::size_t i = 1; i < stack_.size(); ++i) chain_.path += "/" + stack_[i].name;
-    chain_.path += "/" + name;
+    chain_.path = whole_path();
   }
 
-  // Where a missing directory is in the way: the path that it would have, if nothing below it were a link.
-  void guess_path() {
+  // Of the directories, the last name that was looked up, and what is still to come.
+  std::string whole_path() {
     std::vector<std::string> names;
     for (std::size_t i = 1; i < stack_.size(); ++i) names.push_back(stack_[i].name);
     if (!chain_.steps.empty()) names.push_back(chain_.steps.back().place.name);
@@ -155,7 +151,9 @@ class Walker {
         names.pop_back();
       }
     }
-    for (const std::string& name : names) chain_.path += "/" + name;
+    std::string path;
+    for (const std::string& name : names) path += "/" + name;
+    return path;
   }
 
   Chain chain_;
@@ -179,16 +177,14 @@ Chain walk(const SharedDescriptor& root, const std::string& path) { return Walke
 
 Chain walk_on(const SharedDescriptor& root, const Chain& before) { return Walker(root, before).run(); }
 
+bool same_name(const Step& a, const Step& b) {
+  return a.device == b.device && a.inode == b.inode && a.place.name == b.place.name;
+}
+
 bool same_chain(const Chain& a, const Chain& b) {
-  if (a.steps.size() != b.steps.size() || a.named != b.named || a.complete != b.complete) return false;
-  for (std::size_t i = 0; i < a.steps.size(); ++i) {
-    const Step& x = a.steps[i];
-    const Step& y = b.steps[i];
-    if (x.device != y.device || x.inode != y.inode || x.place.name != y.place.name || x.link_text != y.link_text) {
-      return false;
-    }
-  }
-  return true;
+  return a.named == b.named && a.complete == b.complete &&
+         std::equal(a.steps.begin(), a.steps.end(), b.steps.begin(), b.steps.end(),
+                    [](const Step& x, const Step& y) { return same_name(x, y) && x.link_text == y.link_text; });
 }
 
 }  // namespace rg

@@ -59,6 +59,9 @@ struct Chain {
 /// by now. An error of EAGAIN: the link climbs out of that directory, and only a whole walk can tell where to.
 [[nodiscard]] Chain walk_on(const SharedDescriptor& root, const Chain& before);
 
+/// One name in one directory, whatever path led there.
+[[nodiscard]] bool same_name(const Step& a, const Step& b);
+
 /// The same directories, names and links: nothing new to watch.
 [[nodiscard]] bool same_chain(const Chain& a, const Chain& b);
 

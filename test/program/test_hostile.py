@@ -16,6 +16,14 @@ def begin(world, *guards, **options):
     return world.start(**options)
 
 
+def begin_blocked(world):
+    guardian = begin(world)
+    os.unlink(world.path())
+    os.mkdir(world.path())
+    world.wait_state("blocked")
+    return guardian
+
+
 def connect(world):
     client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     client.settimeout(20 * world.settings.patience)
@@ -69,10 +77,7 @@ def clients_that_say_nonsense_are_told_so(world):
 @case(tags="sanitize")
 def clients_that_leave_while_they_wait(world):
     """What they waited for comes true, or their time is over, in the moment in which they leave."""
-    guardian = begin(world)
-    os.unlink(world.path())
-    os.mkdir(world.path())
-    world.wait_state("blocked")
+    guardian = begin_blocked(world)
     for left in range(30):
         client = connect(world)
         client.sendall(b'{"command": "wait-holds", "within_ms": %d}\n' % (1 + left % 4))
@@ -94,10 +99,7 @@ def clients_that_leave_while_they_wait(world):
 
 @case(tags="sanitize")
 def clients_that_wait_while_it_stops(world):
-    guardian = begin(world)
-    os.unlink(world.path())
-    os.mkdir(world.path())
-    world.wait_state("blocked")
+    guardian = begin_blocked(world)
     waiting = [connect(world) for _ in range(20)]
     for number, client in enumerate(waiting):
         client.sendall(b'{"command": "wait-holds", "within_ms": %d}\n' % (1 + 2 * number))

@@ -22,6 +22,7 @@ struct World {
     guarded.policy.nameservers.first = servers({"127.0.0.1"});
     guarded.policy.comment = false;
     options.clock = [this] { return now; };
+    options.now = [this] { return steady += std::chrono::microseconds{1}; };
     options.interface_exists = [](const std::string&) { return true; };
     options.intend = [this](const std::string& digest) { files.log.push_back("intend " + digest); };
     options.how = How::renamed;
@@ -50,6 +51,7 @@ struct World {
   Guarded guarded;
   PassOptions options;
   WallTime now{};
+  std::chrono::steady_clock::time_point steady{};
 };
 
 template <class Result>

@@ -62,6 +62,7 @@ class FakeFiles final : public Files {
   std::string standing_refusal(const Place& place) override;
   std::optional<Leftover> leftover(const Place& place) override;
   void discard_leftover(const Place& place) override;
+  void tidy() override {}
   [[nodiscard]] bool selinux() const override { return with_selinux; }
 
  private:

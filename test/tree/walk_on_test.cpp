@@ -8,13 +8,15 @@
 using namespace rg;
 using rg::test::TempRoot;
 
-TEST_CASE("walk_on: the same chain as a whole walk, whatever the name has become") {
-  TempRoot root;
-  root.directory("etc");
-  root.directory("run");
+static void fill(const TempRoot& root) {
   root.write("etc/resolv.conf", "nameserver 192.0.2.1\n");
   root.write("etc/other", "nameserver 192.0.2.2\n");
   root.write("run/far", "nameserver 192.0.2.3\n");
+}
+
+TEST_CASE("walk_on: the same chain as a whole walk, whatever the name has become") {
+  const TempRoot root;
+  fill(root);
   const SharedDescriptor top = root.open();
   const Chain before = walk(top, "/etc/resolv.conf");
   REQUIRE(before.complete);
@@ -33,11 +35,8 @@ TEST_CASE("walk_on: the same chain as a whole walk, whatever the name has become
 }
 
 TEST_CASE("walk_on: a link that climbs out of the held directory needs a whole walk, and look_again makes it") {
-  TempRoot root;
-  root.directory("etc");
-  root.directory("run");
-  root.write("etc/resolv.conf", "nameserver 192.0.2.1\n");
-  root.write("run/far", "nameserver 192.0.2.3\n");
+  const TempRoot root;
+  fill(root);
   const SharedDescriptor top = root.open();
   DiskFiles files(top, false);
   const Seen before = files.observe("/etc/resolv.conf");
