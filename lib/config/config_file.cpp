@@ -51,6 +51,43 @@ constexpr Key<OptionsPolicy> kOptionsKeys[] = {
     {"fallback", [](Reader& r, const TomlNode& n, OptionsPolicy& p) { r.list(n, p.fallback, read_option); }},
 };
 
+constexpr Key<Requirement> kRequirementKeys[] = {
+    {"nameserver", [](Reader& r, const TomlNode& n, Requirement& q) { r.value(n, q.nameserver, read_address); }},
+    {"answers", [](Reader& r, const TomlNode& n, Requirement& q) { r.value(n, q.answers, read_domain); }},
+    {"timeout", [](Reader& r, const TomlNode& n, Requirement& q) { r.value(n, q.timeout, read_timeout); }},
+};
+
+// They are asked one after the other, and a guard that waits for them isn't kept.
+constexpr std::size_t kMostRequirements = 16;
+constexpr std::string_view kExample = "{ nameserver = \"192.0.2.1\", answers = \"api.example\" }";
+
+void read_requirement(Reader& reader, const TomlNode& node, Policy& policy) {
+  const Table* table = std::get_if<Table>(&node.value);
+  if (table == nullptr) return reader.error(node.at, node.text, fmt::format("a table: `{}`", kExample));
+  for (const std::string_view needed : {"nameserver", "answers"}) {
+    const auto is_it = [&](const Member& member) { return member.key == needed; };
+    if (std::any_of(table->begin(), table->end(), is_it)) continue;
+    reader.error(node.at, fmt::format("a requirement without `{}`", needed),
+                 fmt::format("`nameserver` and `answers`: `{}`", kExample));
+  }
+  reader.table(node, kRequirementKeys, policy.requirements.emplace_back(), "requires.");
+}
+
+void read_requirements(Reader& reader, const TomlNode& node, Policy& policy) {
+  const Array* list = std::get_if<Array>(&node.value);
+  if (list == nullptr) {
+    return reader.error(node.at, node.text, fmt::format("a list of tables: `requires = [{}]`", kExample));
+  }
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    if (i < kMostRequirements) {
+      read_requirement(reader, (*list)[i], policy);
+      continue;
+    }
+    return reader.error((*list)[i].at, fmt::format("requirement number {}", i + 1),
+                        fmt::format("at most {} in a guard", kMostRequirements));
+  }
+}
+
 constexpr Key<Policy> kGuardKeys[] = {
     {"path",
      [](Reader& r, const TomlNode& n, Policy& p) {
@@ -76,6 +113,7 @@ constexpr Key<Policy> kGuardKeys[] = {
     {"settle", [](Reader& r, const TomlNode& n, Policy& p) { r.value(n, p.settle, read_duration); }},
     {"deadline", [](Reader& r, const TomlNode& n, Policy& p) { r.value(n, p.deadline, read_deadline); }},
     {"on_exit", [](Reader& r, const TomlNode& n, Policy& p) { r.value(n, p.on_exit, read_keyword<OnExit>); }},
+    {"requires", read_requirements},
     {"nameservers",
      [](Reader& r, const TomlNode& n, Policy& p) { r.table(n, kNameserverKeys, p.nameservers, "nameservers."); }},
     {"search", [](Reader& r, const TomlNode& n, Policy& p) { r.table(n, kSearchKeys, p.search, "search."); }},
@@ -135,6 +173,7 @@ std::string where_it_belongs(std::string_view key) {
     }
   };
   look(kGuardKeys, "[[guard]]");
+  look(kRequirementKeys, "[[guard.requires]]");
   look(kNameserverKeys, "[guard.nameservers]");
   look(kSearchKeys, "[guard.search]");
   look(kOptionsKeys, "[guard.options]");

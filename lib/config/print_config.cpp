@@ -38,6 +38,11 @@ std::string toml(const Deny& value) {
   const auto* prefix = std::get_if<Prefix>(&value);
   return prefix != nullptr ? toml(*prefix) : toml(keyword(std::get<DenyWord>(value)));
 }
+// An inline table: it must stand in one line (TOML 1.0).
+std::string toml(const Requirement& value) {
+  return fmt::format("{{ nameserver = {}, answers = {}, timeout = {} }}", toml(value.nameserver), toml(value.answers),
+                     toml(value.timeout));
+}
 
 template <class T>
 std::string toml(const std::vector<T>& values) {
@@ -122,6 +127,7 @@ void print_guard(Print& print, const Policy& policy) {
   print.key("settle", policy.settle);
   print.key("deadline", policy.deadline);
   print.key("on_exit", keyword(policy.on_exit));
+  print.key("requires", policy.requirements);
   print_nameservers(print, policy.nameservers);
   print_search(print, policy.search);
   print_options(print, policy.options);

@@ -49,7 +49,8 @@ void Reader::count(const TomlNode& node, std::size_t& into) {
 void Reader::unknown_key(const Member& member, const std::vector<std::string_view>& known, const std::string& prefix) {
   if (errors_.size() >= kMostErrors) return;  // a megabyte of them: the nearest word is not looked for at each
   const std::string hint = did_you_mean(member.key, known);
-  const std::string where = prefix.empty() ? "" : " in [guard." + prefix.substr(0, prefix.size() - 1) + "]";
+  const std::string table = prefix.empty() ? "" : "[guard." + prefix.substr(0, prefix.size() - 1) + "]";
+  const std::string where = table.empty() ? "" : " in " + (prefix == "requires." ? '[' + table + ']' : table);
   error(member.at, "the unknown key " + ticked(member.key) + where,
         one_of(known) + (hint.empty() ? belongs_(member.key) : hint));
 }

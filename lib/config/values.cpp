@@ -243,6 +243,13 @@ Read<milliseconds> read_deadline(std::string_view text) {
   return duration;
 }
 
+Read<milliseconds> read_timeout(std::string_view text) {
+  Read<milliseconds> duration = read_duration(text);
+  const auto* value = std::get_if<milliseconds>(&duration);
+  const bool fits = value == nullptr || (value->count() > 0 && *value <= std::chrono::minutes{1});
+  return fits ? duration : Expected{"a time from `1ms` to `1m`"};
+}
+
 std::string duration_text(milliseconds duration) {
   const auto count = duration.count();
   if (count % 3'600'000 == 0 && count != 0) return fmt::format("{}h", count / 3'600'000);

@@ -48,6 +48,7 @@ using Read = std::variant<T, Expected>;
 /// A whole number and its unit: 200ms, 2s, 1m, 1h. At most a year.
 [[nodiscard]] Read<std::chrono::milliseconds> read_duration(std::string_view text);
 [[nodiscard]] Read<std::chrono::milliseconds> read_deadline(std::string_view text);  ///< longer than nothing
+[[nodiscard]] Read<std::chrono::milliseconds> read_timeout(std::string_view text);   ///< 1ms to 1m
 [[nodiscard]] std::string duration_text(std::chrono::milliseconds duration);
 
 template <class E>

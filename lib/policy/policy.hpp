@@ -54,6 +54,14 @@ enum class WriteMode { automatic, in_place };
 enum class UpstreamWhen { always, none_left };
 enum class OnExit { leave, restore };
 
+/// A server that must answer before a new configuration's guard is brought to hold.
+struct Requirement {
+  Nameserver nameserver;
+  std::string answers;  ///< the domain name it is asked for
+  std::chrono::milliseconds timeout{500};
+  friend bool operator==(const Requirement&, const Requirement&) = default;
+};
+
 struct Policy {
   std::string path = "/etc/resolv.conf";  ///< inside --root
   bool enforce = true;
@@ -70,6 +78,7 @@ struct Policy {
   std::chrono::milliseconds settle{200};
   std::chrono::milliseconds deadline{2000};
   OnExit on_exit = OnExit::leave;
+  std::vector<Requirement> requirements;  ///< `requires`, which is a keyword of C++20
   NameserverPolicy nameservers;
   SearchPolicy search;
   OptionsPolicy options;

@@ -41,7 +41,7 @@ TEST_CASE("unknown keys name the nearest, or where they belong") {
             {"`frist` in [guard.nameservers]", "did you mean `first`?"});
   check_one(table_errors("options", "ready_within = '3s'"), "3:1", {"belongs above the first `[[guard]]`"});
   check_one(guard_errors("first = []"), "2:1", {"`first` belongs below `[guard.nameservers]` or `[guard.search]`"});
-  check_one(guard_errors("requires = []"), "2:1", {"unknown key `requires`"});
+  check_one(guard_errors("gate = []"), "2:1", {"unknown key `gate`"});
   check_one(table_errors("search", "prefer = []"), "3:1", {"unknown key `prefer` in [guard.search]"});
 }
 
@@ -112,6 +112,50 @@ TEST_CASE("values of the other kinds") {
   check_one(table_errors("options", "set = ['a b']"), "3:8", {"one option in each string"});
   check_one(table_errors("options", "set = ['a;b']"), "3:8", {"one option in each string"});
   check_one(table_errors("options", "deny = ['timeout:2']"), "3:9", {"`timeout:2`", "without its value: `timeout`"});
+}
+
+TEST_CASE("requirements") {
+  const std::string good = "nameserver = '::1', answers = 'a'";
+  const auto wrong = [](const std::string& members) { return guard_errors("requires = [{" + members + "}]"); };
+  const std::string example = "{ nameserver = \"192.0.2.1\", answers = \"api.example\" }";
+  CHECK(wrong("answers = 'a'") ==
+        Texts{"config.toml:2:13: found a requirement without `nameserver`, expected `nameserver` and `answers`: `" +
+              example + "`"});
+  check_one(wrong("nameserver = '::1'"), "2:13", {"without `answers`"});
+  CHECK(wrong("").size() == 2);
+  check_one(wrong(good + ", timout = '1s'"), "2:49",
+            {"`timout` in [[guard.requires]]", "`nameserver`, `answers` or `timeout`", "did you mean `timeout`?"});
+  check_one(wrong(good + ", path = '/a'"), "2:49", {"`path` belongs below `[[guard]]`"});
+  check_one(guard_errors("answers = 'a'"), "2:1", {"`answers` belongs below `[[guard.requires]]`"});
+  check_one(table_errors("nameservers", "requires = []"), "3:1", {"`requires` belongs below `[[guard]]`"});
+  check_one(guard_errors("requirs = []"), "2:1", {"did you mean `requires`?"});
+  check_one(guard_errors("requires = {" + good + "}"), "2:12", {"found a table", "`requires = [" + example + "]`"});
+  check_one(guard_errors("requires = '::1'"), "2:12", {"found `\"::1\"`", "a list of tables"});
+  check_one(guard_errors("requires = ['::1']"), "2:13", {"found `\"::1\"`", "a table: `" + example + "`"});
+  check_one(guard_errors("requires = [[]]"), "2:13", {"found a list", "a table"});
+  check_one(wrong("nameserver = 1, answers = 'a'"), "2:27", {"found `1`", "a string"});
+  check_one(wrong("nameserver = '127.1', answers = 'a'"), "2:27", {"found `127.1`", "four parts"});
+  check_one(wrong("nameserver = 'dns.example', answers = 'a'"), "2:27", {"not a name"});
+  check_one(wrong("nameserver = '::1', answers = 3"), "2:44", {"found `3`", "a string"});
+  check_one(wrong("nameserver = '::1', answers = 'a..b'"), "2:44", {"found `a..b`", "1 to 63 bytes"});
+  check_one(wrong("nameserver = '::1', answers = '" + std::string(64, 'a') + "'"), "2:44", {"1 to 63 bytes"});
+  check_one(wrong("nameserver = '::1', answers = '${NAME}'"), "2:44", {"`NAME` to be set"});
+}
+
+TEST_CASE("the bounds of requirements") {
+  const auto timeout = [](const std::string& text) {
+    return guard_errors("requires = [{timeout = " + text + ", nameserver = '::1', answers = '.'}]");
+  };
+  CHECK(timeout("'1ms'") == Texts{});
+  CHECK(timeout("'60s'") == Texts{});
+  check_one(timeout("'0ms'"), "2:24", {"found `0ms`", "from `1ms` to `1m`"});
+  check_one(timeout("'60001ms'"), "2:24", {"found `60001ms`", "from `1ms` to `1m`"});
+  check_one(timeout("'5'"), "2:24", {"did you mean `5ms` or `5s`?"});
+  check_one(timeout("500"), "2:24", {"found `500`", "a string", "`500ms`"});
+  std::string list;
+  for (int i = 0; i < 16; ++i) list += "{nameserver = '::1', answers = 'a.'},\n";
+  CHECK(guard_errors("requires = [\n" + list + "]") == Texts{});
+  check_one(guard_errors("requires = [\n" + list + "1, 2]"), "19:1", {"requirement number 17", "at most 16"});
 }
 
 TEST_CASE("a domain of 253 bytes is legal, one of 254 is not") {

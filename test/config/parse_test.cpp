@@ -38,6 +38,7 @@ upstream_when = "none-left"
 settle = "50ms"
 deadline = "1m"
 on_exit = "restore"
+requires = [{ nameserver = "127.0.0.1", answers = "api.example", timeout = "1s" }, { answers = ".", nameserver = "::1" }]
 )");
   REQUIRE(error_texts(parsed) == std::vector<std::string>{});
   rg::Policy policy;
@@ -55,6 +56,7 @@ on_exit = "restore"
   policy.settle = 50ms;
   policy.deadline = 60s;
   policy.on_exit = rg::OnExit::restore;
+  policy.requirements = {{address("127.0.0.1"), "api.example", 1s}, {address("::1"), ".", 500ms}};
   CHECK(parsed.settings->guards == std::vector<rg::Policy>{policy});
   CHECK_FALSE(parsed.settings->ready_within);
   CHECK(parsed.settings->reload == rg::ReloadMode::sighup);
@@ -103,6 +105,14 @@ fallback = ["ndots:2"]
             {"a.example"}, {"b.example."}, std::nullopt, {"."}, 6, rg::WhenEmpty::fallback, {"c.example"}, true});
   CHECK(policy.options ==
         rg::OptionsPolicy{{"edns0", "timeout:2"}, std::nullopt, {"rotate"}, 7, rg::WhenEmpty::last_good, {"ndots:2"}});
+}
+
+TEST_CASE("a requirement may be a table of its own") {
+  const auto parsed = parse_text("[[guard]]\n[[guard.requires]]\nnameserver = '${IP}'\nanswers = 'a.example.'\n",
+                                 {{"IP", "fe80::1%eth0"}});
+  REQUIRE(error_texts(parsed) == std::vector<std::string>{});
+  CHECK(parsed.settings->guards[0].requirements ==
+        std::vector<rg::Requirement>{{address("fe80::1%eth0"), "a.example.", 500ms}});
 }
 
 TEST_CASE("an empty `only` is a value") {

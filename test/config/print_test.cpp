@@ -24,6 +24,7 @@ upstream_when = "always"
 settle = "200ms"
 deadline = "2s"
 on_exit = "leave"
+requires = []
 [guard.nameservers]
 first = []
 last = []
@@ -60,6 +61,15 @@ TEST_CASE("`only` is printed alone with `max`, what is unset not at all") {
   CHECK(text.find("link_to = \"../a\"\n") != text.npos);
   CHECK(text.find("[guard.nameservers]\nonly = [\"127.0.0.1\"]\nmax = 3\n[guard.search]\nonly = []\nmax = 0\n"
                   "[guard.options]\nonly = []\nmax = 0\n") != text.npos);
+}
+
+TEST_CASE("requirements are inline tables") {
+  rg::Policy policy;
+  policy.requirements = {{*rg::Nameserver::parse("fe80::1%a\""), "api.example"},
+                         {*rg::Nameserver::parse("192.0.2.1"), ".", std::chrono::minutes{1}}};
+  const std::string text = rg::print_config(rg::Settings{std::nullopt, rg::ReloadMode::automatic, {policy}});
+  CHECK(text.find("\nrequires = [{ nameserver = \"fe80::1%a\\\"\", answers = \"api.example\", timeout = \"500ms\" }, "
+                  "{ nameserver = \"192.0.2.1\", answers = \".\", timeout = \"1m\" }]\n") != text.npos);
 }
 
 TEST_CASE("strings are escaped") {

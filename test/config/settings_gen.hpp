@@ -125,6 +125,10 @@ inline std::chrono::milliseconds duration(std::int64_t least) {
   return std::chrono::milliseconds{unit * *rc::gen::inRange<std::int64_t>(least, 8760)};
 }
 
+inline rg::Requirement requirement() {
+  return {server(), domain(), std::chrono::milliseconds{*rc::gen::inRange(1, 60'001)}};
+}
+
 /// One guard; it may still break a rule that no single key shows (check_policy).
 inline rg::Policy policy() {
   rg::Policy policy;
@@ -143,6 +147,7 @@ inline rg::Policy policy() {
   policy.settle = duration(0);
   policy.deadline = duration(1);
   policy.on_exit = any({rg::OnExit::leave, rg::OnExit::restore});
+  policy.requirements = list(3, requirement);
   policy.nameservers = nameservers();
   policy.search = search();
   policy.options = options();
