@@ -66,6 +66,7 @@ tier_layers() {
 resolv none
 policy resolv
 config policy resolv
+dns none
 json none
 report policy resolv reconcile
 store report policy resolv reconcile
@@ -83,7 +84,7 @@ tier_unit() { unit dev; }
 
 tier_release() { build release release; }
 
-# lib/resolv, lib/policy and lib/report make no system call: nothing that wraps one is among their undefined symbols.
+# lib/resolv, lib/policy, lib/dns and lib/report make no system call: nothing that wraps one is among their undefined symbols.
 tier_pure() {
   local stage symbols bad=0
   local calls='open(at|dir)?(64)?|f?open(64)?|creat|p?read(64|v)?|p?write(64|v)?|close|(f|l|fstat)?stat(at|x)?(64)?|__xstat|access|faccessat'
@@ -91,7 +92,7 @@ tier_pure() {
   calls+='|time|clock_gettime|gettimeofday|localtime(_r)?|mktime|tzset|(secure_)?getenv|gethostname|getpid|if_(nametoindex|indextoname)|getaddrinfo|getpw(nam|uid)'
   calls+='|syscall|ioctl|fcntl|poll|epoll_[a-z]+|select|nanosleep|usleep|sleep|fork|exec[a-z]*|pthread_create|inotify_[a-z0-9_]+|getrandom|rand|random'
   calls+='|std::chrono::_V2::(system|steady)_clock::now\(\)|std::(filesystem|random_device|basic_[io]?fstream|thread)\b.*'
-  for stage in resolv policy report; do
+  for stage in resolv policy dns report; do
     symbols=$(nm --demangle --undefined-only "build/dev/librg_$stage.a" | sed -nE 's/^ +U //p' | sed 's/@.*//' | sort -u)
     [ -n "$symbols" ]
     echo "lib/$stage:"

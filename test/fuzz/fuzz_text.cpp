@@ -1,10 +1,13 @@
 // Any bytes where the program reads its own words back: the status from its socket, the history and the memory from
-// disk, and the kernel's inotify buffer. What is understood means the same once it is printed and read again.
+// disk, and the kernel's inotify buffer; and as the answer of a DNS server. What is understood means the same once it
+// is printed and read again.
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
+#include <string>
 #include <string_view>
 
+#include "lib/dns/message.hpp"
 #include "lib/report/status.hpp"
 #include "lib/store/memory_json.hpp"
 #include "lib/watch/inotify_event.hpp"
@@ -29,5 +32,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::size_t named = 0;
   rg::decode_inotify(bytes, [&](const rg::InotifyEvent& event) { named += event.name.size(); });
   if (named > size) std::abort();
+  const std::string query = rg::dns::query(0x2020, "a.example");
+  const bool refused = rg::dns::judge(bytes, query) == rg::dns::Verdict::refused;
+  if (refused && (size < query.size() || rg::dns::refusal(bytes).empty())) std::abort();
   return 0;
 }
