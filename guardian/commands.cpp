@@ -96,10 +96,10 @@ void warn_of_another_configuration(const Options& options, const Status& status)
 int apply_offline(const Settings& settings, Offline& offline, const Directories& directories) {
   const Pauses pauses = Pauses::load(directories.runtime);
   Journal journal(directories.state);
-  bool waiting = false;
+  std::size_t waits_for = settings.guards.size();  // the matches of one glob don't hold each other back
   int status = 0;
-  for (const Policy& policy : settings.guards) {
-    if (waiting) {
+  for (const auto& [policy, guard] : offline.files(settings.guards)) {
+    if (guard > waits_for) {
       say(policy.path + ": waiting, an earlier guard doesn't hold");
       continue;
     }
@@ -109,7 +109,7 @@ int apply_offline(const Settings& settings, Offline& offline, const Directories&
     if (outcome.holds() && policy.enforce) continue;
     say(policy.path + ": " + why_not(outcome));
     status = 3;
-    waiting = policy.enforce && !policy.optional;
+    if (policy.enforce && !policy.optional) waits_for = std::min(waits_for, guard);
   }
   return status;
 }
@@ -192,7 +192,7 @@ int check_command(const Options& options) {
   }
   int status = 0;
   std::string changes;
-  for (const Policy& policy : settings->guards) {
+  for (const auto& [policy, guard] : offline->files(settings->guards)) {
     const Decision decision = offline->look(policy);
     for (const std::string& warning : offline->warnings()) say(policy.path + ": " + warning);
     if (decision.kind == Decision::Kind::keep) continue;
@@ -246,8 +246,9 @@ int release_command(const Options& options) {
   Pauses pauses = Pauses::load(directories.runtime);
   bool found = false;
   int status = 0;
-  for (const Policy& policy : settings->guards) {
-    if (options.path && *options.path != policy.path) continue;
+  for (const auto& [policy, guard] : offline->files(settings->guards)) {
+    const bool named = !options.path || *options.path == policy.path || *options.path == settings->guards[guard].path;
+    if (!named) continue;
     found = true;
     const auto released = offline->release(policy);
     for (const std::string& warning : offline->warnings()) say(policy.path + ": " + warning);

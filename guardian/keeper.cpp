@@ -51,6 +51,11 @@ void Keeper::later(const std::string& key, std::chrono::milliseconds quiet, std:
   if (sooner) wake_.notify_one();
 }
 
+void Keeper::forget(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  jobs_.erase(key);
+}
+
 std::map<std::string, Keeper::Job> Keeper::take_due() {
   std::map<std::string, Job> due;
   const Time now = std::chrono::steady_clock::now();

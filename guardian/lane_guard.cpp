@@ -4,6 +4,18 @@
 
 namespace rg {
 
+std::unique_ptr<LaneGuard> LaneGuard::without_descriptors() const {
+  auto copy = std::make_unique<LaneGuard>(*this);
+  copy->guarded.seen = {};
+  copy->guarded.other_chains.clear();
+  copy->orphans.clear();
+  copy->armed = {};
+  copy->armed_others.clear();
+  copy->degraded = false;
+  copy->due = copy->structure = copy->must_report = true;
+  return copy;
+}
+
 void LaneGuard::note(const Change& change, Time now) {
   due = true;
   last_change = now;
@@ -34,7 +46,7 @@ void LaneGuard::note(const Change& change, Time now) {
 
 std::optional<Time> LaneGuard::next_time() const {
   std::optional<Time> earliest;
-  for (const auto& at : {settle_at, retry_at, pause_ends}) {
+  for (const auto& at : {settle_at, fight_at, pause_ends}) {
     if (at && (!earliest || *at < *earliest)) earliest = at;
   }
   return earliest;
@@ -51,8 +63,8 @@ void LaneGuard::tick(Time now) {
     settle_at.reset();
     due = forced = true;
   }
-  if (retry_at && *retry_at <= now) {
-    retry_at.reset();
+  if (fight_at && *fight_at <= now) {
+    fight_at.reset();
     due = structure = true;
   }
   if (pause_ends && *pause_ends <= now) {

@@ -1,8 +1,11 @@
 // One guard in its lane: what it remembers between events, its timers and its state.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,16 +17,15 @@
 namespace rg {
 
 struct LaneGuard {
-  LaneGuard(GuardId id_, std::uint64_t seed)
-      : id(id_),
-        pace(seed),
-        blocked_off(milliseconds{250}, milliseconds{2000}, seed),
-        failed_off(milliseconds{100}, milliseconds{5000}, seed) {}
+  LaneGuard(GuardId id_, std::uint64_t seed) : id(id_), pace(seed) {}
 
   // Whose it is.
   GuardId id;
   std::size_t order = 0;
   std::uint64_t generation = 0;
+  std::uint64_t ticket = 0;  ///< of the last question that reached it
+  bool matched = false;      ///< by a glob: it is not made where it doesn't exist
+  std::string held_back;     ///< why it must write nothing now; empty: it may
   Guarded guarded;
 
   // Why it must look, since the last pass.
@@ -39,10 +41,9 @@ struct LaneGuard {
   Time last_change{};
 
   // When it must look without an event.
-  std::optional<Time> settle_at, retry_at, pause_ends;
+  std::optional<Time> settle_at, fight_at, pause_ends;
 
   Pace pace;
-  BackOff blocked_off, failed_off;
   bool was_refused = false;
 
   // What came out of exchanges and is still open: watch number -> the file, and which document it belongs to.
@@ -56,13 +57,16 @@ struct LaneGuard {
   // What is watched now.
   Chain armed;
   std::vector<Chain> armed_others;
-  bool degraded = false;  ///< some watch of it can't be had: it is looked at often
+  std::vector<dev_t> file_systems;  ///< that its directories lie on; sorted
+  bool degraded = false;            ///< some watch of it can't be had: it is looked at often
 
   GuardStatus status;
   std::string last_failure, last_writer;
   std::string fight;         ///< the key of the drift that the gate judged in this pass
-  std::string failed_drift;  ///< of the attempt that failed last: it waits for `retry_at`, whatever event comes
+  std::string failed_drift;  ///< of the attempt that failed last: it waits for the next question, whatever event comes
 
+  /// All of it that doesn't belong to one thread's descriptor table: it goes to another lane, and looks at everything.
+  [[nodiscard]] std::unique_ptr<LaneGuard> without_descriptors() const;
   /// Notes what an event says.
   void note(const Change& change, Time now);
   /// The earliest time at which it must look without an event.
@@ -75,6 +79,17 @@ struct LaneGuard {
   bool set_state(State state, const std::string& reason, WallTime now);
   /// The lists, servers and sources of a decision, as status tells them.
   void describe(const Decision& decision);
+};
+
+/// A glob in its lane: the files that match it.
+struct Lister {
+  Policy policy;  ///< its path is the pattern
+  std::uint64_t generation = 0, ticket = 0;
+  std::size_t order = 0;
+  bool due = true;
+  bool must_report = true;
+  Time not_before{};
+  std::vector<std::string> matches;  ///< as last reported
 };
 
 /// Names a fight: the same violations and the same learned lists.

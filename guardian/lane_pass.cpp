@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "guardian/lane.hpp"
+#include "guardian/lane_loop.hpp"
 #include "guardian/machine.hpp"
 #include "lib/report/knobs.hpp"
 #include "lib/report/reasons.hpp"
@@ -14,12 +14,15 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMaxOrphans = 16;
 // An fsync makes the whole file system commit, and writers wait for it: not while they are at it.
-constexpr milliseconds kDurableQuiet{1000}, kDurableMost{30000}, kMemoryQuiet{200}, kMemoryMost{2000};
+constexpr milliseconds kDurableQuiet{1000}, kDurableMost{30000};
 
 // What may write now, and when. Fights alone are delayed; content that changes nothing for a resolver waits for quiet.
 std::optional<Held> gate(LaneGuard& guard, const Decision& decision) {
   const Policy& policy = guard.guarded.policy;
   const Time now = Clock::now();
+  const Seen& seen = guard.guarded.seen;
+  if (guard.matched && seen.kind == NodeKind::absent && !seen.linked()) return Held{State::settling, vanished_reason()};
+  if (!guard.held_back.empty()) return Held{State::waiting, guard.held_back};
   if (guard.status.paused_until) return Held{State::paused, paused_reason()};
   if (!policy.enforce) return Held{State::observing, observing_reason()};
   if (decision.kind_alone && !guard.forced && now - guard.last_change < policy.settle) {
@@ -28,12 +31,10 @@ std::optional<Held> gate(LaneGuard& guard, const Decision& decision) {
   }
   guard.fight = fight_key(decision);
   // A write in place that fails is an event itself: it must not be the reason for the next one.
-  if (guard.fight == guard.failed_drift && guard.retry_at && now < *guard.retry_at) {
-    return Held{State::failed, guard.last_failure};
-  }
+  if (guard.fight == guard.failed_drift) return Held{State::failed, guard.last_failure};
   const Time due = guard.pace.due(guard.fight, now);
   if (due <= now) return std::nullopt;
-  guard.retry_at = due;
+  guard.fight_at = due;
   return Held{State::contested, contested_reason(guard.last_writer)};
 }
 
@@ -64,7 +65,7 @@ bool is_worth_an_event(State before, State after) {
 
 }  // namespace
 
-PassOptions Lane::options_for(LaneGuard& guard) {
+PassOptions LaneLoop::options_for(LaneGuard& guard) {
   PassOptions options;
   options.quick = !guard.structure;
   options.finished = !guard.unfinished_since;
@@ -77,38 +78,38 @@ PassOptions Lane::options_for(LaneGuard& guard) {
   options.interface_exists = interface_exists;
   options.gate = [&guard](const Decision& decision) { return gate(guard, decision); };
   options.intend = [this, &guard](const std::string& digest) {
-    (void)setup_.state.save_intent(guard.guarded.policy.path, digest);
+    (void)world_.state.save_intent(guard.guarded.policy.path, digest);
   };
-  options.taken = [this, &guard](const Seen& seen) { return taken_by_another(guard, seen); };
+  options.taken = [this, &guard](const Seen& seen) {
+    const std::string other = world_.targets->earlier(guard.guarded.policy.path, guard.order, seen.chain);
+    return other.empty() ? other : same_file_reason(other);
+  };
+  options.interrupted = [this, until = Clock::now() + guard.guarded.policy.deadline]() -> std::string {
+    if (lane_.is_stopping()) return "the guardian stops";
+    return Clock::now() > until ? late_reason() : std::string{};
+  };
   return options;
 }
 
-// Two guards on one final target would undo each other for ever: the earlier one in the configuration has it.
-std::string Lane::taken_by_another(const LaneGuard& guard, const Seen& seen) const {
-  if (!seen.chain.complete || guards_.size() < 2) return {};
-  const Step& mine = seen.chain.steps.back();
-  for (const auto& [id, other] : guards_) {
-    if (other->order >= guard.order || other.get() == &guard || !other->armed.complete) continue;
-    if (same_name(other->armed.steps.back(), mine)) return same_file_reason(other->guarded.policy.path);
-  }
-  return {};
-}
-
-void Lane::pass_over_due() {
-  for (auto& [id, guard] : guards_) {
+void LaneLoop::pass_over_due() {
+  for (auto& [id, guard] : guards_) {  // while it is stuck in a pass, others than that guard may be taken from the map
     if (!guard->due) continue;
     if (budget_.wait(Clock::now()).count() > 0) return;  // it stays due
     pass(*guard);
   }
+  bury();
+  for (auto& [id, lister] : listers_) {
+    if (lister.due && lister.not_before <= Clock::now()) list_again(lister);
+  }
 }
 
-void Lane::pass(LaneGuard& guard) {
+void LaneLoop::pass(LaneGuard& guard) {
   const Time begun = Clock::now();
   guard.due = false;
   guard.settle_at.reset();
   guard.fight.clear();
-  const At at(*this, guard);
-  Outcome outcome = reconcile(guard.guarded, *setup_.files, options_for(guard));
+  const auto here = at(guard.guarded.policy);
+  Outcome outcome = reconcile(guard.guarded, files_, options_for(guard));
   settle_outcome(guard, outcome, begun);
   budget_.spent(Clock::now() - begun, Clock::now());
 }
@@ -133,30 +134,24 @@ static Verdict verdict_of(LaneGuard& guard, const Outcome& outcome, Time now) {
     }
     return {held->why, held->reason};
   }
-  if (const auto* refused = std::get_if<Refused>(&outcome.result)) {
-    guard.retry_at = now + guard.blocked_off.next();
-    return {State::blocked, refused->reason};
-  }
+  if (const auto* refused = std::get_if<Refused>(&outcome.result)) return {State::blocked, refused->reason};
   const auto* failed = std::get_if<Failed>(&outcome.result);
   const auto* interrupted = std::get_if<Interrupted>(&outcome.result);
   if (failed != nullptr || interrupted != nullptr) {
-    guard.retry_at = now + guard.failed_off.next();
     return {State::failed, failed != nullptr ? failed->reason : interrupted->reason};
   }
   if (!outcome.holds()) {  // Overtaken
     guard.due = guard.structure = true;
     return {State::restoring, "writers are faster: going again"};
   }
-  guard.blocked_off.reset();
-  guard.failed_off.reset();
-  guard.retry_at.reset();
+  guard.fight_at.reset();
   if (guard.unfinished_since) guard.settle_at = *guard.unfinished_since + settle;
   const Content& content = outcome.decision.content;
   const bool nothing_known = content.source == Source::policy && !guard.guarded.policy.nameservers.only;
   return {State::holds, nothing_known ? "no other nameserver is known" : ""};
 }
 
-void Lane::settle_outcome(LaneGuard& guard, Outcome& outcome, Time begun) {
+void LaneLoop::settle_outcome(LaneGuard& guard, Outcome& outcome, Time begun) {
   const Time now = Clock::now();
   const bool forced = std::exchange(guard.forced, false);
   if (forced) {
@@ -164,7 +159,7 @@ void Lane::settle_outcome(LaneGuard& guard, Outcome& outcome, Time begun) {
     guard.skip_until_settled = false;
   }
   guard.structure = guard.sure = false;
-  if (outcome.holds() && now - begun > guard.guarded.policy.deadline) outcome.result = Interrupted{"deadline passed"};
+  if (outcome.holds() && now - begun > guard.guarded.policy.deadline) outcome.result = Interrupted{late_reason()};
   const bool restored = std::holds_alternative<Restored>(outcome.result);
   if (restored) guard.pace.restored(guard.fight, now);
   Verdict verdict = verdict_of(guard, outcome, now);
@@ -177,14 +172,7 @@ void Lane::settle_outcome(LaneGuard& guard, Outcome& outcome, Time begun) {
   Report report;
   report.events = std::move(outcome.events);
   const auto wall = std::chrono::system_clock::now();
-  for (const Event& event : report.events) {
-    guard.status.rewrites += event.kind == Event::Kind::rewrite ? 1 : 0;
-    guard.documents += event.kind == Event::Kind::rewrite ? 1 : 0;
-    if (event.kind == Event::Kind::rewrite) guard.last_writer = event.writer.apparent;
-    if (event.kind != Event::Kind::restore) continue;
-    ++guard.status.restores;
-    guard.status.last_restore_us = event.took_us;
-  }
+  note_events(guard, report.events);
   if (!waits || verdict.state != State::failed) note_failure(guard, verdict.state, verdict.reason, report);
   guard.how = How::unknown;
   const State before = guard.status.state;
@@ -207,29 +195,33 @@ void Lane::settle_outcome(LaneGuard& guard, Outcome& outcome, Time begun) {
                   [place] { make_durable(place); });
   }
   arm(guard, report);
-  if (outcome.memory_changed) {
-    const std::string& path = guard.guarded.policy.path;
-    keeper_.later(
-        "memory " + path, kMemoryQuiet, kMemoryMost,
-        [state = setup_.state, path, memory = guard.guarded.memory] { (void)state.save_memory(path, memory); });
-  }
-  report.verified = outcome.holds();
+  if (outcome.memory_changed) keep_memory(guard);
+  report.said = report.failed ? Rollout::Said::failed : Rollout::Said::unfinished;
+  if (verdict.state == State::holds) report.said = Rollout::Said::holds;
   report.observed = !std::holds_alternative<Overtaken>(outcome.result);
   if (!changed && report.events.empty() && !guard.must_report && read_before == guard.status.read) return;
   guard.must_report = false;
   post(guard, std::move(report));
 }
 
+void LaneLoop::note_events(LaneGuard& guard, const std::vector<Event>& events) {
+  for (const Event& event : events) {
+    guard.status.rewrites += event.kind == Event::Kind::rewrite ? 1 : 0;
+    guard.documents += event.kind == Event::Kind::rewrite ? 1 : 0;
+    if (event.kind == Event::Kind::rewrite) guard.last_writer = event.writer.apparent;
+    if (event.kind != Event::Kind::restore) continue;
+    ++guard.status.restores;
+    guard.status.last_restore_us = event.took_us;
+  }
+}
+
 // A failure is recorded once for each reason; each try counts.
-void Lane::note_failure(LaneGuard& guard, State state, const std::string& reason, Report& report) {
+void LaneLoop::note_failure(LaneGuard& guard, State state, const std::string& reason, Report& report) {
   if (state != State::blocked && state != State::failed) {
     guard.last_failure.clear();
-    if (state == State::holds) guard.status.attempt = 0;
     return;
   }
-  ++guard.status.failures;
-  ++guard.status.attempt;
-  guard.must_report = true;
+  report.failed = guard.must_report = true;
   if (guard.last_failure == reason) return;
   guard.last_failure = reason;
   Event event;
@@ -243,7 +235,7 @@ void Lane::note_failure(LaneGuard& guard, State state, const std::string& reason
 }
 
 // Re-arm, then look again: what happened before a watch was there gives no event.
-void Lane::arm(LaneGuard& guard, Report& report) {
+void LaneLoop::arm(LaneGuard& guard, Report& report) {
   Guarded& guarded = guard.guarded;
   const bool same =
       same_chain(guard.armed, guarded.seen.chain) && same_chains(guard.armed_others, guarded.other_chains);
@@ -263,6 +255,7 @@ void Lane::arm(LaneGuard& guard, Report& report) {
     let_go(guard.armed);
     for (Chain& chain : guard.armed_others) let_go(chain);
     if (!same || watched) guard.due = guard.structure = true;
+    if (!same) note_place(guard);
     report.moved = !same;
     guard.must_report = guard.must_report || !same;
   }
@@ -272,7 +265,22 @@ void Lane::arm(LaneGuard& guard, Report& report) {
   guarded.seen.file.reset();
 }
 
-void Lane::keep_open(LaneGuard& guard, Outcome& outcome) {
+// Where it is: for guards of the same file, and for the lane that it belongs to.
+void LaneLoop::note_place(LaneGuard& guard) {
+  world_.targets->set(guard.guarded.policy.path, guard.order, guard.armed);
+  std::vector<dev_t>& devices = guard.file_systems;
+  devices.clear();
+  const auto add = [&](const Chain& chain) {
+    for (const Step& step : chain.steps) devices.push_back(step.device);
+  };
+  add(guard.armed);
+  for (const Chain& chain : guard.armed_others) add(chain);
+  if (guard.guarded.seen.kind == NodeKind::file) devices.push_back(guard.guarded.seen.info.st_dev);
+  std::sort(devices.begin(), devices.end());
+  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+}
+
+void LaneLoop::keep_open(LaneGuard& guard, Outcome& outcome) {
   for (const SharedDescriptor& file : outcome.still_open) {
     if (guard.orphans.size() >= kMaxOrphans) {
       watcher_.forget_orphan(guard.orphans.begin()->first);
@@ -285,7 +293,7 @@ void Lane::keep_open(LaneGuard& guard, Outcome& outcome) {
   }
 }
 
-void Lane::orphan_closed(LaneGuard& guard, int watch) {
+void LaneLoop::orphan_closed(LaneGuard& guard, int watch) {
   const auto found = guard.orphans.find(watch);
   if (found == guard.orphans.end()) return;
   const LaneGuard::Orphan orphan = found->second;
@@ -313,11 +321,17 @@ void Lane::orphan_closed(LaneGuard& guard, int watch) {
   post(guard, std::move(report));
 }
 
-void Lane::post(LaneGuard& guard, Report report) {
+void LaneLoop::post(LaneGuard& guard, Report report) {
   report.generation = guard.generation;
+  report.ticket = guard.ticket;
   report.status = guard.status;
+  report.file_systems = guard.file_systems;
   for (Event& event : report.events) event.generation = guard.generation;
-  setup_.report(std::move(report));
+  post(std::move(report));
+}
+
+void LaneLoop::post(Report report) {
+  world_.mailbox->post([tell = world_.report, report = std::move(report)]() mutable { tell(std::move(report)); });
 }
 
 }  // namespace rg

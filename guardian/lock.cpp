@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <set>
 
 #include "lib/tree/walk.hpp"
@@ -21,32 +22,35 @@ std::string folder_of(const std::string& path) {
 
 }  // namespace
 
-Result<void> DirectoryLocks::take(const std::vector<Policy>& guards) {
+std::vector<std::string> lock_folders(const std::vector<Policy>& guards) {
   std::set<std::string> folders;
   for (const Policy& policy : guards) folders.insert(folder_of(policy.path));
-  complete_ = true;
-  std::vector<Lock> taken;
-  for (const std::string& folder : folders) {
-    const Chain chain = walk(root_, folder + "/.lock");  // the name itself is never made: its directory is what we want
-    if (!chain.complete) {
-      complete_ = false;
-      continue;
-    }
-    const Step& step = chain.steps.back();
-    // Two paths may lead to one directory: it is locked once, and a lock of our own doesn't shut us out.
-    const auto is_it = [&](const Lock& lock) { return lock.device == step.device && lock.inode == step.inode; };
-    if (std::any_of(taken.begin(), taken.end(), is_it)) continue;
-    if (const auto held = std::find_if(locks_.begin(), locks_.end(), is_it); held != locks_.end()) {
-      taken.push_back(*held);
-      continue;
-    }
-    const SharedDescriptor fd = share(::openat(step.place.directory->get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!*fd) return errno_error("open", folder);
-    if (::flock(fd->get(), LOCK_EX | LOCK_NB) != 0) return errno_error("lock", folder);
-    taken.push_back({step.device, step.inode, fd});
+  return {folders.begin(), folders.end()};
+}
+
+LockTry lock_folder(const SharedDescriptor& root, const std::string& folder, const std::vector<LockedNode>& held) {
+  using Came = LockTry::Came;
+  const Chain chain = walk(root, folder + "/.lock");  // the name itself is never made: its directory is what we want
+  if (!chain.complete) return {};
+  const Step& step = chain.steps.back();
+  const LockedNode node{step.device, step.inode};
+  if (std::find(held.begin(), held.end(), node) != held.end()) return {Came::held, node, {}, 0};
+  FileDescriptor fd(::openat(step.place.directory->get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd || ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) return {Came::failed, node, {}, errno};
+  return {Came::locked, node, std::move(fd), 0};
+}
+
+Result<std::vector<FileDescriptor>> lock_all(const SharedDescriptor& root, const std::vector<Policy>& guards) {
+  std::vector<FileDescriptor> locks;
+  std::vector<LockedNode> held;
+  for (const std::string& folder : lock_folders(guards)) {
+    LockTry tried = lock_folder(root, folder, held);
+    if (tried.came == LockTry::Came::failed) return Error{tried.error, "lock", folder};
+    if (tried.came != LockTry::Came::locked) continue;
+    held.push_back(tried.node);
+    locks.push_back(std::move(tried.fd));
   }
-  locks_ = std::move(taken);
-  return {};
+  return locks;
 }
 
 Result<FileDescriptor> lock_runtime(const std::string& directory) {

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,27 +13,31 @@
 
 namespace rg {
 
-class DirectoryLocks {
- public:
-  explicit DirectoryLocks(SharedDescriptor root) : root_(std::move(root)) {}
-  /// Locks the directories of these guards, each once, as they are now, and lets go of those that none of them lies in.
-  /// A missing directory is passed over: try again when it may have appeared, or when one was swapped for another. An
-  /// Error with EWOULDBLOCK: another guardian has it; the former locks stay.
-  Result<void> take(const std::vector<Policy>& guards);
-  /// True where every directory of the last take() is locked.
-  [[nodiscard]] bool complete() const { return complete_; }
-  void release() { locks_.clear(); }
-
- private:
-  SharedDescriptor root_;
-  struct Lock {
-    dev_t device = 0;
-    ino_t inode = 0;
-    SharedDescriptor fd;
-  };
-  std::vector<Lock> locks_;
-  bool complete_ = false;
+/// The directory of a lock, whatever path led to it.
+struct LockedNode {
+  dev_t device = 0;
+  ino_t inode = 0;
+  friend bool operator==(const LockedNode&, const LockedNode&) = default;
 };
+
+struct LockTry {
+  enum class Came { locked, held, missing, failed } came = Came::missing;  ///< held: by us, from before
+  LockedNode node;
+  FileDescriptor fd;  ///< came locked
+  int error = 0;      ///< came failed; EWOULDBLOCK: another guardian has it
+};
+
+/// The directories that these guards lie in, each once: of a glob, the part before it.
+[[nodiscard]] std::vector<std::string> lock_folders(const std::vector<Policy>& guards);
+
+/// Locks a directory as it is now, unless it is one of `held`: a lock of our own would shut us out.
+[[nodiscard]] LockTry lock_folder(const SharedDescriptor& root, const std::string& folder,
+                                  const std::vector<LockedNode>& held);
+
+/// Locks the directories of these guards, of which missing ones are passed over, until `locks` end. For a program that
+/// ends by itself: a file system that doesn't answer holds it up.
+[[nodiscard]] Result<std::vector<FileDescriptor>> lock_all(const SharedDescriptor& root,
+                                                           const std::vector<Policy>& guards);
 
 /// The lock of a runtime directory: one guardian each. An Error with EWOULDBLOCK: it is taken.
 [[nodiscard]] Result<FileDescriptor> lock_runtime(const std::string& directory);

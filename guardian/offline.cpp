@@ -3,19 +3,46 @@
 #include <poll.h>
 
 #include <chrono>
+#include <set>
 
 #include "guardian/machine.hpp"
+#include "lib/config/values.hpp"
 #include "lib/report/reasons.hpp"
 
 namespace rg {
 
 Offline::Offline(SharedDescriptor root, std::string state_dir)
-    : files_(std::make_unique<DiskFiles>(root, selinux_enabled())), locks_(root), state_(std::move(state_dir)) {}
+    : files_(std::make_unique<DiskFiles>(root, selinux_enabled())),
+      root_(std::move(root)),
+      state_(std::move(state_dir)) {}
 
 Result<Offline> Offline::open(const std::string& root, const std::string& state_dir) {
   auto opened = open_root(root);
   if (!opened) return opened.error();
   return Offline(*opened, state_dir);
+}
+
+Result<void> Offline::lock(const std::vector<Policy>& guards) {
+  auto locks = lock_all(root_, guards);
+  if (!locks) return locks.error();
+  locks_ = std::move(*locks);
+  return {};
+}
+
+std::vector<FilePolicy> Offline::files(const std::vector<Policy>& guards) {
+  std::set<std::string> explicit_paths;
+  for (const Policy& policy : guards) explicit_paths.insert(comparable_path(policy.path));
+  std::vector<FilePolicy> all;
+  for (std::size_t i = 0; i < guards.size(); ++i) {
+    if (!has_glob(guards[i].path)) all.push_back({guards[i], i});
+    if (!has_glob(guards[i].path)) continue;
+    for (const std::string& path : files_->expand(guards[i].path).paths) {
+      if (!explicit_paths.insert(path).second) continue;  // an explicit path beats a glob, the first glob a later one
+      all.push_back({guards[i], i});
+      all.back().policy.path = path;
+    }
+  }
+  return all;
 }
 
 void Offline::load(const Policy& policy, StateDirectory::Access access) {

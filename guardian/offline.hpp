@@ -13,12 +13,20 @@
 
 namespace rg {
 
+/// A file of a guard: the guard's own, or one that its glob matches.
+struct FilePolicy {
+  Policy policy;
+  std::size_t guard = 0;
+};
+
 class Offline {
  public:
   static Result<Offline> open(const std::string& root, const std::string& state_dir);
 
   /// Locks the guards' directories: EWOULDBLOCK where a guardian runs.
-  Result<void> lock(const std::vector<Policy>& guards) { return locks_.take(guards); }
+  Result<void> lock(const std::vector<Policy>& guards);
+  /// The policies of single files, in the order of the configuration: one for each file that a glob matches.
+  [[nodiscard]] std::vector<FilePolicy> files(const std::vector<Policy>& guards);
   /// Brings one guard to hold, waiting for an unfinished writer at most `settle`. Stores what it learned.
   Outcome bring_to_hold(const Policy& policy, bool paused);
   /// Looks and decides; nothing is written, not even state. A target that an earlier guard has is refused.
@@ -37,7 +45,8 @@ class Offline {
   [[nodiscard]] std::string taken_by_another(const Seen& seen) const;
   void take(const Seen& seen);
   std::unique_ptr<DiskFiles> files_;
-  DirectoryLocks locks_;
+  SharedDescriptor root_;
+  std::vector<FileDescriptor> locks_;
   StateDirectory state_;
   Guarded guarded_;
   std::vector<std::string> warnings_;

@@ -1,5 +1,6 @@
 // The configuration's files: watched by name along every link (a ConfigMap swaps one in the middle), taken when
 // finished.
+#include <fnmatch.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -85,43 +86,49 @@ void Supervisor::reload(bool asked) {
     if (!asked) notify_.reloading();
     return take(std::move(loaded));
   }
-  if (!loaded.settings && loaded.error != status_.config_error) {
-    status_.config_error = loaded.error;
-    setup_.log.error("configuration refused, the one before it stays in force: " + loaded.error);
-    Event event;
-    event.at = std::chrono::system_clock::now();
-    event.kind = Event::Kind::reload;
-    event.path = setup_.source.path();
-    event.generation = status_.generation;
-    event.outcome = "rejected";
-    event.reason = loaded.error;
-    record({event});
-  }
-  if (asked) lane_->look();
+  if (!loaded.settings && loaded.error != status_.config_error) refuse(loaded.error);
+  if (asked) lanes_->look_at_all();
   if (asked && ready_said_) notify_.ready();
   refresh();
+}
+
+void Supervisor::refuse(const std::string& why) {
+  status_.config_error = why;
+  setup_.log.error("configuration refused, the one before it stays in force: " + why);
+  Event event;
+  event.at = std::chrono::system_clock::now();
+  event.kind = Event::Kind::reload;
+  event.path = setup_.source.path();
+  event.generation = status_.generation;
+  event.outcome = "rejected";
+  event.reason = why;
+  record({event});
 }
 
 void Supervisor::take(LoadedSettings loaded) {
   // The same bytes as those in force end an error that stood in between, and start no generation.
   const bool in_force = loaded.sha256 == status_.config_sha256 && *loaded.settings == *setup_.loaded.settings;
-  status_.config_error.clear();
   if (in_force) {
+    status_.config_error.clear();
+    coming_.reset();
     if (ready_said_) notify_.ready();
     return refresh();
   }
-  std::vector<Policy> now = loaded.settings->guards;
-  if (auto taken = locks_->take(now); !taken) {
-    status_.config_error = "another guardian guards a directory of it: " + taken.error().text();
-    setup_.log.error(status_.config_error);
-    (void)locks_->take(setup_.loaded.settings->guards);
-    return refresh();
-  }
-  for (const Policy& old : setup_.loaded.settings->guards) {
-    const bool kept =
-        std::any_of(now.begin(), now.end(), [&](const Policy& policy) { return policy.path == old.path; });
-    if (!kept) lane_->drop(old.path, old.on_exit == OnExit::restore);
-  }
+  std::vector<Policy> guards = loaded.settings->guards;
+  coming_ = std::move(loaded);
+  locks_->take(guards, [this](const Result<void>& taken) {
+    if (stopping_ || !coming_) return;
+    LoadedSettings settings = std::move(*std::exchange(coming_, std::nullopt));
+    if (taken) return put_in_force(std::move(settings));
+    refuse("another guardian guards a directory of it: " + taken.error().text());
+    take_locks();
+    refresh();
+  });
+}
+
+void Supervisor::put_in_force(LoadedSettings loaded) {
+  status_.config_error.clear();
+  drop_removed(*loaded.settings);
   status_.config_sha256 = loaded.sha256;
   setup_.loaded = std::move(loaded);
   const std::uint64_t generation = status_.generation + 1;
@@ -134,6 +141,25 @@ void Supervisor::take(LoadedSettings loaded) {
   record({event});
   await_locks();
   begin_generation(generation);
+}
+
+// What no guard of the new configuration has, and no glob of it may have, is given up at once.
+void Supervisor::drop_removed(const Settings& now) {
+  const auto kept = [&](const std::string& path) {
+    return std::any_of(now.guards.begin(), now.guards.end(), [&](const Policy& policy) {
+      return policy.path == path ||
+             (has_glob(policy.path) && ::fnmatch(policy.path.c_str(), path.c_str(), FNM_PATHNAME | FNM_PERIOD) == 0);
+    });
+  };
+  for (const std::string& path : lanes_->paths()) {
+    if (kept(path)) continue;
+    const auto guard = rollout_->guard_of(path);
+    const bool restore = guard && setup_.loaded.settings->guards.at(*guard).on_exit == OnExit::restore;
+    if (guard && rollout_->find(path) == nullptr)
+      lanes_->unlist(path);
+    else
+      lanes_->drop(path, restore);
+  }
 }
 
 }  // namespace rg

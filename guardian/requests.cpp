@@ -33,17 +33,18 @@ json::object refusal(const std::string& why) { return {{"error", why}}; }
 void Supervisor::handle(const json::object& request, const Answer& answer) {
   if (stopping_) return answer(refusal("the guardian is stopping"));
   const std::string command = text_of(request, "command");
-  if (command == "status") return answer({{"status", status_json(status_now())}});
+  if (command == "status") return answer({{"status", status_json(status_)}});
   if (command == "wait-holds") {
     const auto limit = milliseconds_of(request, "within_ms");
     const bool for_ever = limit && limit->count() == 0;
-    const auto told = [this, answer] { answer({{"status", status_json(status_now())}}); };
-    return wait_until([this] { return all_hold(status_now()); }, for_ever ? std::nullopt : limit, told, answer);
+    const auto told = [this, answer] { answer({{"status", status_json(status_)}}); };
+    return wait_until([this] { return all_hold(status_); }, for_ever ? std::nullopt : limit, told, answer);
   }
   for (const auto& [key, wanted] : {std::pair{"path", json::kind::string}, std::pair{"for_ms", json::kind::int64}}) {
     const auto* value = request.if_contains(key);
     if (value != nullptr && value->kind() != wanted) return answer(refusal(std::string("wrong type of ") + key));
   }
+  if (!rollout_) return answer(refusal("the guardian is starting"));
   if (command == "pause") return set_pause(request, answer);
   if (command == "resume") return resume(request, answer);
   if (command == "release") return release(request, answer);
@@ -76,7 +77,9 @@ std::vector<std::string> Supervisor::named(const json::object& request) const {
   const std::string path = text_of(request, "path");
   std::vector<std::string> paths;
   for (const GuardStatus& guard : status_.guards) {
-    if (path.empty() || guard.path == path) paths.push_back(guard.path);
+    const auto index = rollout_->guard_of(guard.path);
+    const bool matched = index && rollout_->places()[*index].guard.path == path;  // by the glob that was said
+    if (path.empty() || guard.path == path || matched) paths.push_back(guard.path);
   }
   return paths;
 }
@@ -88,7 +91,7 @@ void Supervisor::set_pause(const json::object& request, const Answer& answer) {
   const WallTime until = time ? std::chrono::system_clock::now() + *time : WallTime::max();
   for (const std::string& path : paths) {
     if (auto set = pauses_.set(path, until); !set) return answer(refusal(set.error().text()));
-    lane_->pause(path, until);
+    lanes_->tell(path, [path, until](LaneLoop& loop) { loop.pause(path, until); });
     find(path)->paused_until = until;
   }
   const auto all_paused = [this, paths] {
@@ -110,7 +113,7 @@ void Supervisor::resume(const json::object& request, const Answer& answer) {
   if (paths.empty()) return answer(refusal("no such guard: " + text_of(request, "path")));
   for (const std::string& path : paths) {
     if (auto set = pauses_.set(path, std::nullopt); !set) return answer(refusal(set.error().text()));
-    lane_->pause(path, std::nullopt);
+    lanes_->tell(path, [path](LaneLoop& loop) { loop.pause(path, std::nullopt); });
     rollout_->paused(path, false);
   }
   const auto none_paused = [this, paths] {
@@ -135,11 +138,11 @@ void Supervisor::release(const json::object& request, const Answer& answer) {
     std::string errors;
   };
   const auto pending = std::make_shared<Pending>(Pending{paths.size(), {}});
-  for (const Policy& policy : setup_.loaded.settings->guards) {
-    if (std::find(paths.begin(), paths.end(), policy.path) == paths.end()) continue;
-    (void)pauses_.set(policy.path, WallTime::max());
-    lane_->release(policy, [this, pending, answer](const std::string& error) {
-      boost::asio::post(io_, [pending, answer, error] {
+  for (const std::string& path : paths) {
+    (void)pauses_.set(path, WallTime::max());
+    const Policy policy = policy_of(rollout_->guard_of(path).value_or(0), path);
+    lanes_->tell_any(path, [this, pending, answer, policy](LaneLoop& loop) {
+      mailbox_->post([pending, answer, error = loop.release(policy)] {
         if (!error.empty()) pending->errors.append(pending->errors.empty() ? "" : "; ").append(error);
         if (--pending->left != 0) return;
         answer(pending->errors.empty() ? json::object{{"ok", true}} : refusal(pending->errors));
@@ -150,25 +153,31 @@ void Supervisor::release(const json::object& request, const Answer& answer) {
 
 // One pass over everything, by the running guardian itself.
 void Supervisor::apply(const Answer& answer) {
-  looked_.assign(status_.guards.size(), false);
-  lane_->look();
   std::chrono::milliseconds limit{1000};
-  for (const Policy& policy : setup_.loaded.settings->guards) limit += policy.deadline + policy.settle;
-  const auto done = [this] {
-    looked_.resize(status_.guards.size());
-    for (std::size_t i = 0; i < status_.guards.size(); ++i) {
-      const State state = status_.guards[i].state;
-      if (state == State::waiting) continue;
-      if (!looked_[i] || state == State::settling || state == State::restoring) return false;
-    }
-    return true;
-  };
-  wait_until(
-      done, limit,
-      [this, answer] {
-        answer({{"status", status_json(status_now())}});
-      },
-      answer);
+  unlooked_.clear();
+  for (const GuardStatus& guard : status_.guards) {
+    const Rollout::Member* file = rollout_->find(guard.path);
+    if (file != nullptr && file->told && !file->held_back) unlooked_.insert(guard.path);
+    const Policy& policy = setup_.loaded.settings->guards.at(rollout_->guard_of(guard.path).value_or(0));
+    limit = std::min(limit + policy.deadline + policy.settle, kMostTime);
+  }
+  lanes_->look_at_all();
+  wait_until([this] { return pass_is_over(); }, limit,
+             [this, answer] {
+               answer({{"status", status_json(status_)}});
+             },
+             answer);
+}
+
+// Each guard that nothing keeps waiting has come to something.
+bool Supervisor::pass_is_over() const {
+  using Stand = Rollout::Trial::Stand;
+  return std::all_of(status_.guards.begin(), status_.guards.end(), [this](const GuardStatus& guard) {
+    const Rollout::Member* file = rollout_->find(guard.path);
+    if (file == nullptr || !file->told || file->held_back || file->stand == Stand::unanswered) return true;
+    if (unlooked_.contains(guard.path) || file->stand == Stand::asked) return false;
+    return guard.state != State::settling && guard.state != State::restoring;
+  });
 }
 
 }  // namespace rg

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <csignal>
 
-#include "lib/report/reasons.hpp"
 #include "lib/report/status.hpp"
 #include "lib/report/words.hpp"
 
@@ -43,10 +42,6 @@ Supervisor::Supervisor(Setup setup)
       journal_(std::make_shared<Journal>(setup_.directories.state)),
       pauses_(Pauses::load(setup_.directories.runtime)) {}
 
-Supervisor::~Supervisor() {
-  if (closer_.joinable()) closer_.join();
-}
-
 int Supervisor::fail(const std::string& why) {
   setup_.log.error(why);
   return 3;
@@ -59,29 +54,46 @@ int Supervisor::run() {
   auto lock = lock_runtime(setup_.directories.runtime);
   if (!lock) return fail(why_not_locked("uses this runtime directory", lock.error()));
   runtime_lock_ = std::move(*lock);
-  auto root = open_root(setup_.root);
-  if (!root) return fail(root.error().text());
-  locks_.emplace(*root);
-  if (auto taken = locks_->take(setup_.loaded.settings->guards); !taken) {
-    return fail(why_not_locked("guards this directory", taken.error()));
-  }
-  auto control = ControlServer::listen(io_, setup_.directories.runtime,
-                                       [this](const auto& request, const auto& answer) { handle(request, answer); });
-  if (!control) return fail(control.error().text());
-  control_ = std::move(*control);
-  Lane::Setup lane{std::make_unique<DiskFiles>(*root, selinux_enabled()), state_,
-                   [this](Report report) {
-                     boost::asio::post(io_,
-                                       [this, report = std::move(report)]() mutable { on_report(std::move(report)); });
-                   },
-                   [this] { boost::asio::post(io_, [this] { lane_ended(); }); }};
-  auto made = Lane::create(std::move(lane));
-  if (!made) return fail(made.error().text());
-  lane_ = std::move(*made);
+  if (auto opened = open(); !opened) return fail(opened.error().text());
   run_behind(5);
   prepare();
+  locks_->take(setup_.loaded.settings->guards, [this](const Result<void>& taken) {
+    if (stopping_) return;
+    if (!taken) {
+      exit_status_ = fail(why_not_locked("guards this directory", taken.error()));
+      return stop();
+    }
+    await_locks();
+    begin_generation(status_.generation + 1);
+    watch_configuration();
+  });
   io_.run();
   return exit_status_;
+}
+
+Result<void> Supervisor::open() {
+  auto root = open_root(setup_.root);
+  if (!root) return root.error();
+  auto mailbox = Mailbox::create(io_);
+  if (!mailbox) return mailbox.error();
+  mailbox_ = std::move(*mailbox);
+  auto gates = Gates::create(mailbox_);
+  if (!gates) return gates.error();
+  gates_ = std::move(*gates);
+  locks_.emplace(io_, mailbox_, *root);
+  auto control = ControlServer::listen(io_, setup_.directories.runtime,
+                                       [this](const auto& request, const auto& answer) { handle(request, answer); });
+  if (!control) return control.error();
+  control_ = std::move(*control);
+  auto world = std::make_shared<LaneWorld>(LaneWorld{
+      *root, selinux_enabled(), state_, mailbox_, std::make_shared<Targets>(),
+      [this](Report report) { on_report(std::move(report)); },
+      [this](std::size_t guard, std::uint64_t generation, std::uint64_t ticket, std::vector<std::string> matches) {
+        on_listed(guard, generation, ticket, std::move(matches));
+      }});
+  lanes_.emplace(io_, Lanes::Setup{std::move(world), [this](const std::string& path) { on_late(path); },
+                                   [this](const std::string& warning) { setup_.log.warning(warning); }});
+  return lanes_->open();
 }
 
 void Supervisor::prepare() {
@@ -90,120 +102,20 @@ void Supervisor::prepare() {
   status_.version = RG_VERSION;
   status_.pid = ::getpid();
   status_.started = wall_now();
+  status_.generation = generation.value;
   status_.config_path = setup_.source.from_file() ? setup_.source.path() : "command line";
   status_.config_sha256 = setup_.loaded.sha256;
   status_.config_error = setup_.loaded.error;
   if (!status_.config_error.empty()) {
     setup_.log.error("the configuration is bad, the last verified one is used: " + status_.config_error);
   }
+  for (const Policy& policy : setup_.loaded.settings->guards) {
+    GuardStatus& guard = status_.guards.emplace_back();
+    guard.path = policy.path;
+    guard.since = status_.started;
+  }
   await_signals();
   await_watchdog();
-  await_locks();
-  begin_generation(generation.value + 1);
-  watch_configuration();
-}
-
-void Supervisor::begin_generation(std::uint64_t generation) {
-  const Settings& settings = *setup_.loaded.settings;
-  recorder_.post([state = state_, generation, log = setup_.log] {
-    if (auto saved = state.save_generation(generation); !saved) log.warning(saved.error().text());
-  });
-  status_.generation = generation;
-  std::vector<Rollout::Guard> order;
-  std::vector<GuardStatus> guards;
-  for (const Policy& policy : settings.guards) {
-    order.push_back({policy.path, policy.enforce && !policy.optional});
-    const GuardStatus* known = find(policy.path);
-    guards.push_back(known != nullptr ? *known : GuardStatus{});
-    guards.back().path = policy.path;
-    if (known == nullptr) guards.back().since = wall_now();
-  }
-  status_.guards = std::move(guards);
-  rollout_.emplace(generation, std::move(order));
-  for (const Policy& policy : settings.guards) rollout_->paused(policy.path, pauses_.of(policy.path).has_value());
-  ready_said_ = false;
-  ready_timer_.cancel();
-  if (settings.ready_within) {
-    ready_timer_.expires_after(*settings.ready_within);
-    ready_timer_.async_wait([this](const boost::system::error_code& error) {
-      if (error || ready_said_) return;
-      ready_said_ = true;
-      notify_.ready();
-    });
-  }
-  hand_out();
-  refresh();
-}
-
-// Gives the lane what the order allows now.
-void Supervisor::hand_out() {
-  for (const std::size_t index : rollout_->take_next()) {
-    const Policy& policy = setup_.loaded.settings->guards[index];
-    lane_->adopt(policy, rollout_->generation(), index, pauses_.of(policy.path));
-  }
-}
-
-GuardStatus* Supervisor::find(const std::string& path) {
-  auto found = std::find_if(status_.guards.begin(), status_.guards.end(),
-                            [&](const GuardStatus& guard) { return guard.path == path; });
-  return found == status_.guards.end() ? nullptr : &*found;
-}
-
-void Supervisor::on_report(Report report) {
-  if (!report.warning.empty()) setup_.log.warning(report.warning);
-  record(std::move(report.events));
-  GuardStatus* guard = find(report.status.path);
-  if (report.moved && !stopping_) take_locks();
-  if (stopping_ || guard == nullptr || report.generation == 0) return;
-  *guard = report.status;
-  if (report.generation == rollout_->generation()) {
-    const bool was_paused = pauses_.of(guard->path).has_value();
-    if (was_paused && !guard->paused_until) (void)pauses_.set(guard->path, std::nullopt);
-    rollout_->paused(guard->path, guard->paused_until.has_value());
-    rollout_->said(guard->path, report.verified && guard->state == State::holds);
-    if (report.observed) looked_.resize(status_.guards.size());
-    if (report.observed) looked_[static_cast<std::size_t>(guard - status_.guards.data())] = true;
-    hand_out();
-  }
-  refresh();
-}
-
-void Supervisor::refresh() {
-  const auto first = rollout_->waits_for();
-  for (std::size_t i = 0; i < status_.guards.size(); ++i) {
-    GuardStatus& guard = status_.guards[i];
-    if (rollout_->told(i) || !first) continue;
-    if (guard.state != State::waiting) guard.since = wall_now();
-    guard.state = State::waiting;
-    guard.reason = "waits for " + status_.guards[*first].path;
-  }
-  if (status_.phase != rollout_->phase() && rollout_->phase() == Phase::reconciling && setup_.source.from_file() &&
-      status_.config_error.empty()) {
-    recorder_.post(
-        [state = state_, toml = print_config(*setup_.loaded.settings)] { (void)state.save_verified_config(toml); });
-  }
-  status_.phase = rollout_->phase();
-  check_ready();
-  notify_.status(status_line(status_));
-  std::vector<WaiterId> done;
-  for (const auto& [id, waiter] : waiters_) {
-    if (waiter.done()) done.push_back(id);
-  }
-  for (const WaiterId id : done) finish_waiter(id);
-}
-
-// Only what was read back holds: while the lane waits for a file system, that is true of none of its guards.
-Status Supervisor::status_now() const {
-  Status status = status_;
-  const auto stuck = stopping_ ? std::nullopt : lane_->stuck();  // stopping: another thread waits for the lane's end
-  if (!stuck) return status;
-  for (GuardStatus& guard : status.guards) {
-    if (guard.state == State::waiting) continue;
-    guard.state = State::failed;
-    guard.since = stuck->since;
-    guard.reason = guard.path == stuck->path ? unanswered_reason() : not_looked_at_reason(stuck->path);
-  }
-  return status;
 }
 
 void Supervisor::check_ready() {
@@ -261,22 +173,21 @@ void Supervisor::stop() {
   if (std::exchange(stopping_, true)) return;
   notify_.stopping();
   control_->close();
-  lane_->stop();
   stop_timer_.expires_after(kStopWithin);
   stop_timer_.async_wait([this](const boost::system::error_code& error) {
     if (!error) leave_now();
   });
+  lanes_->stop([this] { finish(); });
 }
 
-// The lane's last words are said. What its keeper still makes durable is waited for, but not for long.
-void Supervisor::lane_ended() {
-  if (closer_.joinable()) return;
-  closer_ = std::thread([this] {
-    block_signals();
-    lane_.reset();
+// The lanes' last words are said.
+void Supervisor::finish() {
+  gates_.reset();
+  flush_history();
+  recorder_.post([this] {
     boost::asio::post(io_, [this] {
-      flush_history();
-      recorder_.post([this] { boost::asio::post(io_, [this] { io_.stop(); }); });
+      if (lanes_->any_late() || locks_->any_stuck()) leave_now();
+      io_.stop();
     });
   });
 }
@@ -300,10 +211,12 @@ void Supervisor::await_watchdog() {
 
 // The guarded directories as they are now: one may have been swapped for another.
 void Supervisor::take_locks() {
-  auto taken = locks_->take(setup_.loaded.settings->guards);
-  if (taken || stopping_) return;
-  exit_status_ = fail(why_not_locked("guards this directory", taken.error()));
-  stop();
+  locks_->take(setup_.loaded.settings->guards, [this](const Result<void>& taken) {
+    if (stopping_) return;
+    if (taken) return await_locks();
+    exit_status_ = fail(why_not_locked("guards this directory", taken.error()));
+    stop();
+  });
 }
 
 // A guarded directory that was missing is locked when it appears.
@@ -311,9 +224,7 @@ void Supervisor::await_locks() {
   if (locks_->complete()) return;
   lock_timer_.expires_after(kLockAgain);
   lock_timer_.async_wait([this](const boost::system::error_code& error) {
-    if (error || stopping_) return;
-    take_locks();
-    await_locks();
+    if (!error && !stopping_ && !coming_) take_locks();
   });
 }
 

@@ -1,4 +1,5 @@
-// The main thread: signals, timers, reload, the control socket. It never touches a guarded tree: lanes do.
+// The main thread: signals, timers, reload, the control socket, the rollout of a generation. It never touches a guarded
+// tree: lanes do.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -8,11 +9,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "guardian/control.hpp"
-#include "guardian/lane.hpp"
+#include "guardian/directory_locks.hpp"
+#include "guardian/gates.hpp"
+#include "guardian/lanes.hpp"
 #include "guardian/lock.hpp"
 #include "guardian/log.hpp"
 #include "guardian/notify.hpp"
@@ -34,7 +38,6 @@ class Supervisor {
     Log log;
   };
   explicit Supervisor(Setup setup);
-  ~Supervisor();
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
   /// Guards until SIGTERM or SIGINT: the exit status of `run`.
@@ -49,29 +52,47 @@ class Supervisor {
   };
 
   int fail(const std::string& why);
+  Result<void> open();
   void prepare();
-  void begin_generation(std::uint64_t generation);
-  void hand_out();
-  void on_report(Report report);
-  void refresh();  ///< states of waiting guards, READY, STATUS, clients that wait
   void check_ready();
   void record(std::vector<Event> events);
   void flush_history();
   void on_signal(int signal);
   void await_signals();
   void stop();
-  void lane_ended();
+  void finish();
   void leave_now();
   void take_locks();
   void await_watchdog();
   void await_locks();
+  // generation.cpp
+  void begin_generation(std::uint64_t generation);
+  void cancel_update(std::uint64_t next);
+  void list_guards();  ///< status has an entry for each guard
+  void pump_soon();
+  void pump();
+  void carry_out(const Rollout::Order& order);
+  void ask_gate(const Rollout::Order& order);
+  void on_report(Report report);
+  void on_late(const std::string& path);
+  void on_listed(std::size_t guard, std::uint64_t generation, std::uint64_t ticket, std::vector<std::string> matches);
+  void fail_unanswered(const std::string& path, const std::string& reason);
+  void refresh();  ///< states of waiting guards, READY, STATUS, clients that wait
+  void show_waiting(GuardStatus& guard) const;
+  void reconciled();
+  [[nodiscard]] std::string why_waiting(std::size_t guard) const;
+  [[nodiscard]] Policy policy_of(std::size_t guard, const std::string& path) const;
+  GuardStatus* find(const std::string& path);
   // reload.cpp
   void watch_configuration();
   void arm_configuration();
   void await_configuration();
   void read_configuration_events();
   void reload(bool asked);
+  void refuse(const std::string& why);
   void take(LoadedSettings loaded);
+  void put_in_force(LoadedSettings loaded);
+  void drop_removed(const Settings& now);
   void reload_later(std::chrono::milliseconds wait);
   // requests.cpp
   void handle(const boost::json::object& request, const Answer& answer);
@@ -82,17 +103,15 @@ class Supervisor {
   void resume(const boost::json::object& request, const Answer& answer);
   void release(const boost::json::object& request, const Answer& answer);
   void apply(const Answer& answer);
+  [[nodiscard]] bool pass_is_over() const;
   [[nodiscard]] std::vector<std::string> named(const boost::json::object& request) const;
-  /// What is known, less what a file system that doesn't answer makes unknown.
-  [[nodiscard]] Status status_now() const;
-  GuardStatus* find(const std::string& path);
 
   Recorder recorder_;  // first: what others still give it when they end is done
   Setup setup_;
   boost::asio::io_context io_;
   boost::asio::signal_set signals_{io_};
   boost::asio::steady_timer ready_timer_{io_}, watchdog_timer_{io_}, history_timer_{io_}, lock_timer_{io_},
-      stop_timer_{io_}, reload_timer_{io_}, configuration_timer_{io_};
+      stop_timer_{io_}, reload_timer_{io_}, configuration_timer_{io_}, rollout_timer_{io_};
   std::unique_ptr<boost::asio::posix::stream_descriptor> configuration_events_;
   std::optional<Watcher> configuration_watcher_;
   Notify notify_;
@@ -100,17 +119,21 @@ class Supervisor {
   std::shared_ptr<Journal> journal_;
   Pauses pauses_;
   FileDescriptor runtime_lock_;
-  std::optional<DirectoryLocks> locks_;
   std::unique_ptr<ControlServer> control_;
-  std::unique_ptr<Lane> lane_;
-  std::thread closer_;  ///< waits for the lane's end, which a file system may hold up
+  std::shared_ptr<Mailbox> mailbox_;
+  std::unique_ptr<Gates> gates_;
+  std::optional<DirectoryLocks> locks_;
+  std::optional<Lanes> lanes_;
   std::optional<Rollout> rollout_;
+  std::optional<LoadedSettings> coming_;       ///< a configuration that waits for its locks
+  std::map<std::size_t, std::string> closed_;  ///< gates that didn't open: why
   Status status_;
-  std::vector<bool> looked_;  ///< per guard: it reported since the last `apply`
+  std::map<std::string, std::size_t> places_;  ///< of each path in status_.guards
+  std::set<std::string> unlooked_;             ///< guards that haven't reported since the last `apply`
   std::map<WaiterId, Waiter> waiters_;
   WaiterId next_waiter_ = 0;
   std::vector<Event> unwritten_;
-  bool ready_said_ = false, stopping_ = false;
+  bool ready_said_ = false, stopping_ = false, pump_pending_ = false;
   int exit_status_ = 0;
 };
 

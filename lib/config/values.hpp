@@ -38,7 +38,7 @@ using Read = std::variant<T, Expected>;
 [[nodiscard]] Read<std::string> read_option_name(std::string_view text);
 
 [[nodiscard]] Read<std::string> read_absolute_path(std::string_view text);
-/// An absolute path that can name a file, without a glob.
+/// An absolute path that can name a file; a glob(7) stands for every file that matches.
 [[nodiscard]] Read<std::string> read_guard_path(std::string_view text);
 [[nodiscard]] Read<std::string> read_link_text(std::string_view text);
 /// `auto`, or user:role:type with an optional level.

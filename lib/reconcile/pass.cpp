@@ -205,6 +205,9 @@ class Pass {
     if (decision.only_attributes && ++attribute_writes_ > kAttributeTurns) {
       return end(Failed{"its mode or label was set and reads back as before: the file system doesn't keep it"});
     }
+    if (std::string why = options_.interrupted ? options_.interrupted() : std::string{}; !why.empty()) {
+      return refused(Interrupted{std::move(why)});
+    }
     const Replacement wanted = replacement_for(guarded_, decision);
     if (options_.was_refused && writes_ == 0) {
       if (std::string still = files_.standing_refusal(wanted.place); !still.empty()) {

@@ -42,6 +42,8 @@ struct PassOptions {
   std::function<WallTime()> clock;
   std::function<std::chrono::steady_clock::time_point()> now;  ///< how long a restore took
   std::function<bool(const std::string& zone)> interface_exists;
+  /// Asked before each write: why none may begin any more (the deadline has passed, the program stops); empty: it may.
+  std::function<std::string()> interrupted;
   /// Asked once, before the first write: Held, where it must wait.
   std::function<std::optional<Held>(const Decision&)> gate;
   /// Stores the digest of bytes that are filled in from memory or fallback, before they become visible.

@@ -10,7 +10,22 @@ std::string same_file_reason(const std::string& guard) {
   return "same-file: it is the file that the guard of " + guard + " keeps; remove one of them";
 }
 
-std::string unanswered_reason() { return "deadline passed: its file system doesn't answer"; }
+std::string late_reason() { return "deadline passed"; }
+
+std::string vanished_reason() { return "it is gone; a file that a glob stands for is guarded again when it is back"; }
+
+std::string unanswered_reason() { return late_reason() + ": its file system doesn't answer"; }
+
+std::string waits_reason(const std::string& guard) { return "waits for " + guard; }
+
+std::string requires_reason(const std::string& why_not) { return "requires an answer: " + why_not; }
+
+std::string no_match_reason() { return "no file matches"; }
+
+std::string cancelled_reason(std::uint64_t next, std::size_t done, std::size_t of) {
+  return "cancelled at " + std::to_string(done) + " of " + std::to_string(of) + " by generation " +
+         std::to_string(next);
+}
 
 std::string not_looked_at_reason(const std::string& guard) {
   return "not looked at: the file system of " + guard + " doesn't answer";

@@ -1,6 +1,8 @@
 // Reasons of states: what stands behind `paused`, `blocked` and so on in status, log and history.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace rg {
@@ -9,8 +11,20 @@ namespace rg {
 [[nodiscard]] std::string observing_reason();
 /// `guard`: the path of the guard that has this target.
 [[nodiscard]] std::string same_file_reason(const std::string& guard);
+/// A pass took longer than `deadline`.
+[[nodiscard]] std::string late_reason();
+/// A glob doesn't match it any more.
+[[nodiscard]] std::string vanished_reason();
 /// Its own file system doesn't answer.
 [[nodiscard]] std::string unanswered_reason();
+/// An earlier guard in the order doesn't hold.
+[[nodiscard]] std::string waits_reason(const std::string& guard);
+/// `requires`: why its servers don't let it pass.
+[[nodiscard]] std::string requires_reason(const std::string& why_not);
+/// A glob without a match.
+[[nodiscard]] std::string no_match_reason();
+/// An update to which the generation `next` put an end, when so many of its guards had been brought to hold.
+[[nodiscard]] std::string cancelled_reason(std::uint64_t next, std::size_t done, std::size_t of);
 /// It waits behind `guard`, whose file system doesn't answer.
 [[nodiscard]] std::string not_looked_at_reason(const std::string& guard);
 

@@ -171,6 +171,9 @@ std::string judged_text(const Event& event) {
   return change_text(event) + ": " + (event.violations.empty() ? "holds" : violations_text(event));
 }
 
+// A file system that doesn't answer, or a gate: no change has come before.
+bool is_of_a_change(const Event& event) { return event.how != How::unknown || !event.violations.empty(); }
+
 std::string outcome_text(const Event& event) {
   std::string line = printable(event.outcome);
   if (!event.reason.empty()) line += (line.empty() ? "" : ": ") + printable(event.reason);
@@ -225,8 +228,7 @@ std::string event_text(const Event& event) {
       line += fmt::format(": {}; would read {}{}", judged_text(event), contents_text(event.after), reason);
       break;
     case Event::Kind::failure:
-      line += fmt::format(": {}; {} ({} us)", event.violations.empty() ? change_text(event) : judged_text(event),
-                          outcome_text(event), event.took_us);
+      line += ": " + (is_of_a_change(event) ? judged_text(event) + "; " : "") + outcome_text(event);
       break;
     case Event::Kind::state:
       line += ": " + outcome_text(event);

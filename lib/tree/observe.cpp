@@ -50,7 +50,7 @@ void examine(Seen& seen, bool selinux) {
   // A file that was reached through a link is opened only if everyone may read it: a link to a secret must not make us
   // copy it into a file that everyone reads.
   if (seen.linked() && (seen.info.st_mode & S_IROTH) == 0) return fail(seen, EACCES);
-  const std::string self = "/proc/self/fd/" + std::to_string(node.file->get());
+  const std::string self = "/proc/thread-self/fd/" + std::to_string(node.file->get());
   const int fd = ::open(self.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return fail(seen, errno);
   fill(seen, fd, selinux);

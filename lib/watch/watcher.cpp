@@ -19,7 +19,7 @@ constexpr std::uint32_t kSelf = IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_
 // inotify_add_watch(2) has no *at() form; the magic link of the held descriptor is the very node, whatever its path is
 // now.
 int add_by_descriptor(int inotify, int fd, std::uint32_t mask) {
-  const std::string path = "/proc/self/fd/" + std::to_string(fd);
+  const std::string path = "/proc/thread-self/fd/" + std::to_string(fd);
   return ::inotify_add_watch(inotify, path.c_str(), mask);
 }
 

@@ -10,6 +10,7 @@
 
 #include "test/guardian_probe/dns_server.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/cpu_time.hpp"
 
 namespace rg::test {
 namespace {
@@ -184,6 +185,13 @@ TEST_CASE("probe: half an answer over TCP, none, and another one") {
     check_at_once(probe_for(DnsServer("127.0.0.1", nullptr, wrong), kLong), "127.0.0.1 answers what it wasn't asked");
     check_timed_out(probe_for(DnsServer("127.0.0.1", says_nothing, wrong), kShort));
   }
+}
+
+TEST_CASE("probe: a transport that failed is waited for no more") {
+  const DnsServer server("127.0.0.1", says_nothing, [](const std::string&, DnsServer&) { return Texts{""}; });
+  const CpuTime busy;
+  CHECK(probe_for(server, 1s).reason == "127.0.0.1 didn't answer api.example within 1s");
+  CHECK(busy.seconds() < 0.03);
 }
 
 TEST_CASE("probe: stopped in the middle, and before it began") {

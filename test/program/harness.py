@@ -61,9 +61,21 @@ def may_limit_watches():
 
 
 def may_freeze():
+    """makes a small file system and mounts it: a loop device may be there and not be allowed"""
     words = [shutil.which(tool) for tool in ("mkfs.ext4", "fsfreeze", "losetup")]
-    return os.environ.get("RG_OWN_MOUNTS") == "1" and all(words) and not subprocess.run(["losetup", "-f"],
-                                                                                         capture_output=True).returncode
+    if os.environ.get("RG_OWN_MOUNTS") != "1" or not all(words):
+        return False
+    with tempfile.TemporaryDirectory(prefix="rg-") as folder:
+        image = folder + "/image"
+        with open(image, "wb") as file:
+            file.truncate(4 << 20)
+        tries = (["mkfs.ext4", "-q", image], ["mount", "-o", "loop", image, folder], ["umount", folder])
+        return all(not subprocess.run(words, capture_output=True).returncode for words in tries)
+
+
+def may_fuse():
+    words = [shutil.which(tool) for tool in ("bindfs", "fusermount3")]
+    return os.environ.get("RG_OWN_MOUNTS") == "1" and all(words) and os.access("/dev/fuse", os.R_OK | os.W_OK)
 
 
 def may_trace(settings):
@@ -77,6 +89,7 @@ NEEDS = {  # need: (is it met?, the reason where it is not)
     "strace": (lambda s: may_strace(), "needs strace and the right to trace"),
     "userns": (lambda s: may_limit_watches(), "needs root and a user namespace with limits of its own"),
     "loop": (lambda s: may_freeze(), "needs mkfs.ext4, fsfreeze and loop devices"),
+    "fuse": (lambda s: may_fuse(), "needs bindfs and /dev/fuse"),
     "ptrace": (may_trace, "needs the right to trace (ptrace)"),
     "plain": (lambda s: not s.sanitized, "is for the plain build: a sanitizer's own system calls and memory are in the way"),
     "user": (lambda s: shutil.which("setpriv") is not None and os.geteuid() == 0, "needs root and setpriv"),

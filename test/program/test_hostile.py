@@ -1,10 +1,9 @@
 """Clients, pipes, limits and directories that are used as nobody should: it goes on, and says what is wrong."""
 import os
 import socket
-import subprocess
 import time
 
-from harness import Skip, case
+from harness import case
 from world import conf, equal, expect, guard, hold_for, wait_for
 
 HELD = ["127.0.0.1", "192.0.2.53"]
@@ -196,42 +195,6 @@ def a_write_that_fails_is_not_tried_all_the_time(world):
     tries = world.guard_status()["failures"] - first
     expect(1 <= tries <= 8, f"{tries} tries in 2 s, with 100 ms doubling")
     expect(guardian.cpu_seconds() < 0.5, f"{guardian.cpu_seconds()} s of CPU")
-
-
-@case(needs="mountns loop")
-def a_file_system_that_does_not_answer(world):
-    """Frozen in the middle of a restore: status says so at once, and nothing holds by hearsay. It recovers by itself."""
-    image = world.dir + "/image"
-    with open(image, "wb") as file:
-        file.truncate(16 << 20)
-    subprocess.run(["mkfs.ext4", "-q", image], check=True, capture_output=True)
-    os.mkdir(world.path("/disk"))
-    try:
-        world.mount("-o", "loop", image, world.path("/disk"))
-    except subprocess.CalledProcessError as error:
-        raise Skip(f"can't mount a loop device: {error.stderr.decode().strip()}") from None
-    frozen = "/disk/resolv.conf"
-    world.write(conf("192.0.2.60"), frozen)
-    guardian = begin(world, guard(), guard(frozen, deadline="300ms"))
-    world.run("pause", frozen, code=0)
-    world.rename_in(conf("192.0.2.61"), frozen)
-    freeze = lambda flag: subprocess.run(["fsfreeze", flag, world.path("/disk")], check=True, capture_output=True)
-    freeze("-f")
-    try:
-        resume = subprocess.Popen(world.command("resume", frozen), stderr=subprocess.DEVNULL)
-        world.others.append(resume)
-        world.wait_state("failed", frozen, reason="^deadline passed", seconds=5)
-        start = time.monotonic()
-        equal(world.guard_status()["state"], "failed", "the guard that isn't looked at")
-        expect(time.monotonic() - start < world.settings.patience, "status takes its time")
-        equal(world.run("status", "--wait-holds", "0.1").returncode, 1)
-    finally:
-        freeze("-u")
-    world.wait_servers(["127.0.0.1", "192.0.2.61"], frozen)
-    world.wait_state("holds", frozen)
-    world.wait_state("holds")
-    wait_for(lambda: any("deadline" in e["reason"] for e in world.history("failure", frozen)), "a failure in the history")
-    goes_on(world, guardian, 54)
 
 
 def swap_in_link(world, target):

@@ -1,4 +1,5 @@
 """The support of the program tests: a root to guard, the guardian in it, and waiting on states with a deadline."""
+import contextlib
 import json
 import os
 import pathlib
@@ -216,6 +217,42 @@ class World:
         subprocess.run(["umount", *flags, path], check=True, capture_output=True)
         self.mounts.remove(path)
 
+    def mount_disk(self, name="/disk"):
+        """a file system of its own, that can be frozen"""
+        image = self.dir + name.replace("/", "_")
+        with open(image, "wb") as file:
+            file.truncate(16 << 20)
+        subprocess.run(["mkfs.ext4", "-q", image], check=True, capture_output=True)
+        os.makedirs(self.path(name), exist_ok=True)
+        self.mount("-o", "loop", image, self.path(name))
+
+    @contextlib.contextmanager
+    def frozen(self, name="/disk"):
+        """What writes to it waits in the kernel, and no signal ends that. thaw() inside ends it early."""
+        freeze = lambda flag: subprocess.run(["fsfreeze", flag, self.path(name)], check=True, capture_output=True)
+        thawed = []
+
+        def thaw():
+            thawed.append(True)
+            freeze("-u")
+        freeze("-f")
+        try:
+            yield thaw
+        finally:
+            if not thawed:
+                thaw()
+
+    def mount_fuse(self, name="/fuse"):
+        """a FUSE file system that hangs while its daemon is stopped; gives the daemon"""
+        source, target = self.dir + name.replace("/", "_"), self.path(name)
+        os.makedirs(source, exist_ok=True)
+        os.makedirs(target, exist_ok=True)
+        daemon = subprocess.Popen(["bindfs", "-f", source, target], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.others.append(daemon)
+        self.mounts.append(target)
+        wait_for(lambda: os.path.ismount(target), "a FUSE mount")
+        return daemon
+
     def chattr(self, flag, name=RESOLV):
         subprocess.run(["chattr", flag, self.path(name)], check=True, capture_output=True)
         self.immutable.append(self.path(name))
@@ -227,11 +264,11 @@ class World:
 
     def close(self):
         """what was left behind or went wrong with nobody looking, in words; empty if nothing"""
-        problems = [p for p in (g.close() for g in self.guardians) if p]
-        for process in self.others:
+        for process in self.others:  # first of all: what a stopped FUSE daemon holds up ends with it
             if process.poll() is None:
                 process.kill()
             process.wait()
+        problems = [p for p in (g.close() for g in self.guardians) if p]
         for path in self.immutable:
             subprocess.run(["chattr", "-i", "-a", path], capture_output=True, check=False)
         for path in reversed(self.mounts):

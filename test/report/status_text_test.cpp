@@ -147,7 +147,10 @@ TEST_CASE("event_text: one line for each kind") {
   event.reason = "rename: No space left on device";
   CHECK(event_text(event) ==
         "failure /etc/resolv.conf: rewritten by NetworkManager (renamed): required, order; "
-        "failed: rename: No space left on device (84 us)");
+        "failed: rename: No space left on device");
+  event.how = How::unknown;
+  event.violations.clear();
+  CHECK(event_text(event) == "failure /etc/resolv.conf: failed: rename: No space left on device");
   event.kind = Event::Kind::state;
   CHECK(event_text(event) == "state /etc/resolv.conf: failed: rename: No space left on device");
   event.kind = Event::Kind::rewrite;

@@ -1,0 +1,44 @@
+#include "guardian/gates.hpp"
+
+#include <sys/eventfd.h>
+
+#include <cstdint>
+#include <utility>
+
+#include "guardian/keeper.hpp"
+#include "guardian/probe.hpp"
+
+namespace rg {
+
+Result<std::unique_ptr<Gates>> Gates::create(std::shared_ptr<Mailbox> mailbox) {
+  FileDescriptor stop(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!stop) return errno_error("eventfd");
+  return std::unique_ptr<Gates>(new Gates(std::move(mailbox), std::move(stop)));
+}
+
+Gates::Gates(std::shared_ptr<Mailbox> mailbox, FileDescriptor stop)
+    : mailbox_(std::move(mailbox)), stop_(std::move(stop)) {}
+
+Gates::~Gates() {
+  const std::uint64_t one = 1;
+  (void)!::write(stop_.get(), &one, sizeof one);
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void Gates::ask(std::vector<Requirement> requirements, std::function<void(std::string)> done) {
+  const auto self = threads_.emplace(threads_.end());
+  *self = std::thread([this, self, requirements = std::move(requirements), done = std::move(done)] {
+    block_signals();
+    std::string why_not;
+    for (const Requirement& requirement : requirements) {
+      if (why_not.empty()) why_not = probe(requirement, stop_.get());
+    }
+    mailbox_->post([this, self, why_not, done] {
+      self->join();
+      threads_.erase(self);
+      done(why_not);
+    });
+  });
+}
+
+}  // namespace rg

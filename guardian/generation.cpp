@@ -1,0 +1,280 @@
+// A generation in the supervisor: what its rollout orders is carried out, and what comes of it is told to it.
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <chrono>
+
+#include "guardian/supervisor.hpp"
+#include "lib/config/values.hpp"
+#include "lib/report/reasons.hpp"
+#include "lib/report/status.hpp"
+#include "lib/report/words.hpp"
+
+namespace rg {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+WallTime wall_now() { return std::chrono::system_clock::now(); }
+
+Event failure_event(const std::string& path, std::uint64_t generation, const char* outcome, std::string reason) {
+  Event event;
+  event.at = wall_now();
+  event.kind = Event::Kind::failure;
+  event.path = path;
+  event.generation = generation;
+  event.outcome = outcome;
+  event.reason = std::move(reason);
+  return event;
+}
+
+void set_state(GuardStatus& guard, State state, std::string reason) {
+  if (guard.state != state) guard.since = wall_now();
+  guard.state = state;
+  guard.reason = std::move(reason);
+}
+
+}  // namespace
+
+void Supervisor::begin_generation(std::uint64_t generation) {
+  const Settings& settings = *setup_.loaded.settings;
+  cancel_update(generation);
+  std::vector<Rollout::Guard> order;
+  for (const Policy& policy : settings.guards) {
+    order.push_back(
+        {policy.path, policy.enforce && !policy.optional, !policy.requirements.empty(), has_glob(policy.path)});
+  }
+  status_.generation = generation;
+  closed_.clear();
+  rollout_.emplace(generation, std::move(order), static_cast<std::uint64_t>(Clock::now().time_since_epoch().count()));
+  for (const Policy& policy : settings.guards) rollout_->paused(policy.path, pauses_.of(policy.path).has_value());
+  list_guards();
+  ready_said_ = false;
+  ready_timer_.cancel();
+  if (settings.ready_within) {
+    ready_timer_.expires_after(*settings.ready_within);
+    ready_timer_.async_wait([this](const boost::system::error_code& error) {
+      if (error || ready_said_) return;
+      ready_said_ = true;
+      notify_.ready();
+    });
+  }
+  pump();
+}
+
+// What an attempt has brought to hold when the next configuration comes is no success of the former one.
+void Supervisor::cancel_update(std::uint64_t next) {
+  if (!rollout_ || rollout_->phase() == Phase::reconciling) return;
+  const std::size_t at = rollout_->waits_for().value_or(0);
+  const std::string& path = rollout_->places()[at].guard.path;
+  record({failure_event(path, rollout_->generation(), "cancelled",
+                        cancelled_reason(next, at, rollout_->places().size()))});
+  if (GuardStatus* guard = find(path)) ++guard->failures;
+}
+
+void Supervisor::list_guards() {
+  std::vector<GuardStatus> guards;
+  const auto add = [&](const std::string& path) {
+    const GuardStatus* known = find(path);
+    guards.push_back(known != nullptr ? *known : GuardStatus{});
+    guards.back().path = path;
+    if (known == nullptr) guards.back().since = wall_now();
+  };
+  for (const Rollout::Place& place : rollout_->places()) {
+    for (const auto& [path, file] : place.members) add(path);
+    if (place.members.empty()) add(place.guard.path);
+  }
+  status_.guards = std::move(guards);
+  places_.clear();
+  for (std::size_t i = 0; i < status_.guards.size(); ++i) places_[status_.guards[i].path] = i;
+}
+
+GuardStatus* Supervisor::find(const std::string& path) {
+  const auto place = places_.find(path);
+  return place == places_.end() ? nullptr : &status_.guards[place->second];
+}
+
+Policy Supervisor::policy_of(std::size_t guard, const std::string& path) const {
+  Policy policy = setup_.loaded.settings->guards.at(guard);
+  policy.path = path;
+  return policy;
+}
+
+// Many reports may come at once: what they mean together is asked once.
+void Supervisor::pump_soon() {
+  if (std::exchange(pump_pending_, true)) return;
+  boost::asio::post(io_, [this] { pump(); });
+}
+
+void Supervisor::pump() {
+  pump_pending_ = false;
+  if (stopping_ || !rollout_) return;
+  for (const Rollout::Order& order : rollout_->next(Clock::now())) carry_out(order);
+  rollout_timer_.cancel();
+  if (const auto wakes = rollout_->wakes()) {
+    rollout_timer_.expires_at(*wakes);
+    rollout_timer_.async_wait([this](const boost::system::error_code& error) {
+      if (!error) pump();
+    });
+  }
+  refresh();
+}
+
+void Supervisor::carry_out(const Rollout::Order& order) {
+  using Kind = Rollout::Order::Kind;
+  const std::string& path = order.path;
+  switch (order.kind) {
+    case Kind::probe:
+      return ask_gate(order);
+    case Kind::list: {
+      const Policy& policy = setup_.loaded.settings->guards.at(order.guard);
+      return lanes_->list({policy, rollout_->generation(), order.ticket, order.guard, true, true, {}, {}});
+    }
+    case Kind::look: {
+      if (!order.adopt) {
+        lanes_->tell(path, [path, ticket = order.ticket](LaneLoop& loop) { loop.look(path, ticket); });
+        return;
+      }
+      const std::string& pattern = rollout_->places()[order.guard].guard.path;
+      return lanes_->adopt({policy_of(order.guard, path), rollout_->generation(), order.ticket, order.guard,
+                            pattern != path, pauses_.of(path)},
+                           pattern);
+    }
+    case Kind::hold_back: {
+      const auto first = rollout_->waits_for();
+      const std::string reason = waits_reason(rollout_->places()[first.value_or(0)].guard.path);
+      lanes_->tell(path, [path, reason](LaneLoop& loop) { loop.hold_back(path, reason); });
+      return;
+    }
+    case Kind::drop:
+      return lanes_->drop(path, false);
+  }
+}
+
+void Supervisor::ask_gate(const Rollout::Order& order) {
+  const Policy& policy = setup_.loaded.settings->guards.at(order.guard);
+  gates_->ask(policy.requirements, [this, order, generation = rollout_->generation()](const std::string& why_not) {
+    if (stopping_ || generation != rollout_->generation()) return;
+    const std::string& path = rollout_->places()[order.guard].guard.path;
+    if (why_not.empty()) closed_.erase(order.guard);
+    if (!why_not.empty()) {
+      const bool is_news = std::exchange(closed_[order.guard], why_not) != why_not;
+      if (is_news) record({failure_event(path, generation, "failed", requires_reason(why_not))});
+      if (GuardStatus* guard = find(path)) ++guard->failures;
+    }
+    rollout_->probed(order.guard, order.ticket, why_not.empty(), Clock::now());
+    pump_soon();
+  });
+}
+
+void Supervisor::on_report(Report report) {
+  if (!report.warning.empty()) setup_.log.warning(report.warning);
+  const std::string& path = report.status.path;
+  const bool known = report.generation != 0 && rollout_;
+  const Rollout::Member* file = known ? rollout_->find(path) : nullptr;
+  // It was late, and that was told and counted when it was.
+  const bool told = file != nullptr && file->stand == Rollout::Trial::Stand::unanswered;
+  if (told) std::erase_if(report.events, [](const Event& event) { return event.kind == Event::Kind::failure; });
+  record(std::move(report.events));
+  if (stopping_ || !known) return;
+  lanes_->lies_on(path, report.file_systems);
+  if (report.moved) take_locks();
+  GuardStatus* guard = find(path);
+  if (guard == nullptr) return;
+  const std::uint64_t failures = guard->failures + (report.failed && !told ? 1 : 0);
+  *guard = report.status;
+  guard->failures = failures;
+  if (report.observed) unlooked_.erase(path);
+  if (report.generation == rollout_->generation()) {
+    const bool was_paused = pauses_.of(path).has_value();
+    if (was_paused && !guard->paused_until) (void)pauses_.set(path, std::nullopt);
+    rollout_->paused(path, guard->paused_until.has_value());
+    rollout_->said(path, report.ticket, report.said, Clock::now());
+  }
+  pump_soon();
+}
+
+void Supervisor::on_late(const std::string& path) {
+  if (stopping_) return lanes_->stop([this] { finish(); });
+  fail_unanswered(path, unanswered_reason());
+  for (const std::string& other : lanes_->behind(path)) {
+    fail_unanswered(other, not_looked_at_reason(path));
+    lanes_->tell(other, [other](LaneLoop& loop) { loop.report_again(other); });
+  }
+  pump_soon();
+}
+
+void Supervisor::fail_unanswered(const std::string& path, const std::string& reason) {
+  if (rollout_) rollout_->unanswered(path, Clock::now());
+  record({failure_event(path, status_.generation, "failed", reason)});
+  GuardStatus* guard = find(path);
+  if (guard == nullptr) return;
+  ++guard->failures;
+  set_state(*guard, State::failed, reason);
+}
+
+void Supervisor::on_listed(std::size_t guard, std::uint64_t generation, std::uint64_t ticket,
+                           std::vector<std::string> matches) {
+  if (stopping_ || !rollout_ || generation != rollout_->generation()) return;
+  const auto& guards = setup_.loaded.settings->guards;
+  std::erase_if(matches, [&](const std::string& path) {  // an explicit path beats a glob
+    return std::any_of(guards.begin(), guards.end(),
+                       [&](const Policy& policy) { return comparable_path(policy.path) == path; });
+  });
+  rollout_->listed(guard, ticket, matches, Clock::now());
+  for (const std::string& path : matches) rollout_->paused(path, pauses_.of(path).has_value());
+  list_guards();
+  pump_soon();
+}
+
+std::string Supervisor::why_waiting(std::size_t guard) const {
+  const auto first = rollout_->waits_for();
+  if (first && *first < guard) return waits_reason(rollout_->places()[*first].guard.path);
+  if (const auto closed = closed_.find(guard); closed != closed_.end()) return requires_reason(closed->second);
+  return {};
+}
+
+// What no lane can say: that the order, a gate or a list is waited for.
+void Supervisor::show_waiting(GuardStatus& guard) const {
+  const auto index = rollout_->guard_of(guard.path);
+  if (!index) return;
+  const Rollout::Place& place = rollout_->places()[*index];
+  const Rollout::Member* file = rollout_->find(guard.path);
+  if (file == nullptr) {  // a glob that matches nothing
+    const bool listed = place.list.stand == Rollout::Trial::Stand::holds;
+    if (place.list.stand == Rollout::Trial::Stand::unanswered) return;
+    return set_state(guard, listed ? State::holds : State::waiting, listed ? no_match_reason() : why_waiting(*index));
+  }
+  guard.attempt = file->attempt + place.gate.attempt;
+  if (file->stand == Rollout::Trial::Stand::unanswered) return;
+  if (!file->told || file->held_back) set_state(guard, State::waiting, why_waiting(*index));
+}
+
+void Supervisor::refresh() {
+  for (GuardStatus& guard : status_.guards) show_waiting(guard);
+  const bool done = status_.phase != Phase::reconciling && rollout_->phase() == Phase::reconciling;
+  status_.phase = rollout_->phase();
+  if (done) reconciled();
+  check_ready();
+  notify_.status(status_line(status_));
+  std::vector<WaiterId> over;
+  for (const auto& [id, waiter] : waiters_) {
+    if (waiter.done()) over.push_back(id);
+  }
+  for (const WaiterId id : over) finish_waiter(id);
+}
+
+// Every guard was verified: this configuration works, and nothing of an older one is left.
+void Supervisor::reconciled() {
+  if (setup_.source.from_file() && status_.config_error.empty()) {
+    recorder_.post(
+        [state = state_, toml = print_config(*setup_.loaded.settings)] { (void)state.save_verified_config(toml); });
+  }
+  for (const std::string& path : lanes_->paths()) {
+    if (!rollout_->guard_of(path)) lanes_->drop(path, false);
+  }
+  lanes_->tidy();
+}
+
+}  // namespace rg

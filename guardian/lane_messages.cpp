@@ -1,0 +1,214 @@
+// What the main thread tells a lane to do.
+#include <algorithm>
+
+#include "guardian/lane_loop.hpp"
+#include "guardian/machine.hpp"
+
+namespace rg {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr milliseconds kMemoryQuiet{200}, kMemoryMost{2000};
+constexpr milliseconds kListAgain{50};  // each rewrite of a match is an event of the glob's directory too
+
+WallTime wall_now() { return std::chrono::system_clock::now(); }
+
+}  // namespace
+
+LaneGuard* LaneLoop::find(const std::string& path) {
+  const auto id = ids_.find(path);
+  return id == ids_.end() ? nullptr : guards_.at(id->second).get();
+}
+
+LaneGuard& LaneLoop::make_guard(const std::string& path) {
+  const GuardId id = next_id_++;
+  const auto seed = static_cast<std::uint64_t>(Clock::now().time_since_epoch().count()) + id;
+  ids_[path] = id;
+  return *guards_.emplace(id, std::make_unique<LaneGuard>(id, seed)).first->second;
+}
+
+// Number before deed: a guardian that is killed now never gives two configurations one generation.
+static void count_generation(const StateDirectory& state, std::uint64_t generation) {
+  if (state.load_generation().value < generation) (void)state.save_generation(generation);
+}
+
+void LaneLoop::adopt(Adoption adoption) {
+  const std::string path = adoption.policy.path;
+  LaneGuard* guard = find(path);
+  const bool is_new = guard == nullptr;
+  if (is_new) guard = &make_guard(path);
+  guard->guarded.policy = std::move(adoption.policy);
+  guard->generation = adoption.generation;
+  guard->order = adoption.order;
+  guard->matched = adoption.matched;
+  guard->guarded.would_restore.reset();
+  guard->last_change = Clock::now();
+  guard->how = How::start;  // a new policy has nothing to do with what writers did, and no fight goes on over it
+  guard->pace.forget();
+  {
+    const auto here = at(guard->guarded.policy);
+    count_generation(world_.state, adoption.generation);
+    if (is_new) begin(*guard);
+  }
+  forget_denied(guard->guarded.memory, guard->guarded.policy);
+  if (adoption.paused_until) guard->pause(adoption.paused_until, Clock::now(), wall_now());
+  look(path, adoption.ticket);
+}
+
+// What it remembers, and what a killed guardian left.
+void LaneLoop::begin(LaneGuard& guard) {
+  const std::string& path = guard.guarded.policy.path;
+  guard.status.path = path;
+  guard.status.since = wall_now();
+  auto loaded = world_.state.load_memory(path);
+  guard.guarded.memory = std::move(loaded.value);
+  if (!loaded.warning.empty()) {
+    Report report;
+    report.warning = std::move(loaded.warning);
+    post(std::move(report));
+  }
+  heed_machine(guard.guarded.memory, files_);
+  const Memory before = guard.guarded.memory;
+  take_in_leftover(guard.guarded, files_, options_for(guard));
+  if (!(guard.guarded.memory == before)) (void)world_.state.save_memory(path, guard.guarded.memory);
+}
+
+void LaneLoop::look(const std::string& path, std::uint64_t ticket) {
+  LaneGuard* guard = find(path);
+  if (guard == nullptr) return;
+  guard->ticket = ticket;
+  guard->held_back.clear();
+  guard->failed_drift.clear();
+  guard->due = guard->structure = guard->must_report = true;
+}
+
+void LaneLoop::report_again(const std::string& path) {
+  if (LaneGuard* guard = find(path)) guard->due = guard->structure = guard->must_report = true;
+}
+
+void LaneLoop::hold_back(const std::string& path, const std::string& reason) {
+  LaneGuard* guard = find(path);
+  if (guard == nullptr) return;
+  guard->ticket = 0;
+  guard->held_back = reason;
+}
+
+void LaneLoop::pause(const std::string& path, std::optional<WallTime> until) {
+  LaneGuard* guard = find(path);
+  if (guard == nullptr) return;
+  guard->pause(until, Clock::now(), wall_now());
+  guard->due = guard->structure = guard->must_report = true;
+}
+
+std::string LaneLoop::release(const Policy& policy) {
+  const auto here = at(policy);
+  LaneGuard* guard = find(policy.path);
+  Guarded waiting;  // where an earlier guard keeps it waiting: it isn't taken up yet
+  if (guard == nullptr) {
+    waiting.policy = policy;
+    waiting.memory = world_.state.load_memory(policy.path).value;
+  } else {
+    guard->pause(WallTime::max(), Clock::now(), wall_now());
+    guard->due = guard->structure = guard->must_report = true;
+  }
+  Guarded& guarded = guard == nullptr ? waiting : guard->guarded;
+  const auto released = rg::release(guarded, files_);
+  (void)world_.state.save_memory(policy.path, guarded.memory);
+  return released ? std::string{} : released.error().text();
+}
+
+void LaneLoop::look_at_all() {
+  files_.tidy();
+  for (auto& [id, guard] : guards_) {
+    guard->failed_drift.clear();
+    guard->due = guard->structure = guard->must_report = true;
+  }
+  for (auto& [id, lister] : listers_) lister.due = true;
+}
+
+std::string memory_job(const std::string& path) { return "memory " + path; }
+
+void LaneLoop::keep_memory(const LaneGuard& guard) {
+  const std::string& path = guard.guarded.policy.path;
+  keeper_.later(memory_job(path), kMemoryQuiet, kMemoryMost,
+                [state = world_.state, path, memory = guard.guarded.memory] { (void)state.save_memory(path, memory); });
+}
+
+// What the last writer left; why it can't be given back is said, and nothing waits for it.
+void LaneLoop::give_back(LaneGuard& guard) {
+  const auto here = at(guard.guarded.policy);
+  const auto released = rg::release(guard.guarded, files_);
+  if (released) return;
+  Report report;
+  report.warning = guard.guarded.policy.path + " isn't given back: " + released.error().text();
+  post(std::move(report));
+}
+
+void LaneLoop::drop(const std::string& path, bool restore) {
+  LaneGuard* guard = find(path);
+  if (guard == nullptr) return;
+  if (restore) give_back(*guard);
+  (void)world_.state.save_memory(path, guard->guarded.memory);
+  world_.targets->forget(path);
+  watcher_.forget(guard->id);
+  ids_.erase(path);
+  guards_.erase(guard->id);
+}
+
+void LaneLoop::take_over(std::unique_ptr<LaneGuard> guard) {
+  const GuardId id = next_id_++;
+  guard->id = id;
+  ids_[guard->guarded.policy.path] = id;
+  keep_memory(*guard);
+  guards_.emplace(id, std::move(guard));
+}
+
+std::unique_ptr<LaneGuard> LaneLoop::hand_over(const std::string& path) {
+  LaneGuard* guard = find(path);
+  if (guard == nullptr || !guard->orphans.empty()) return nullptr;
+  auto copy = guard->without_descriptors();
+  keeper_.forget(memory_job(path));  // the other lane's memory is the newer one from now on
+  watcher_.forget(guard->id);
+  ids_.erase(path);
+  guards_.erase(guard->id);
+  return copy;
+}
+
+void LaneLoop::list(Lister lister) {
+  unlist(lister.policy.path);
+  const GuardId id = next_id_++;
+  ids_[lister.policy.path] = id;
+  list_again(listers_.emplace(id, std::move(lister)).first->second);
+}
+
+void LaneLoop::unlist(const std::string& pattern) {
+  const auto id = ids_.find(pattern);
+  if (id == ids_.end() || listers_.erase(id->second) == 0) return;
+  watcher_.forget(id->second);
+  ids_.erase(id);
+}
+
+// Watch, then list: what happened before a watch was there gives no event.
+void LaneLoop::list_again(Lister& lister) {
+  const std::string& pattern = lister.policy.path;
+  const auto here = at(lister.policy);
+  lister.due = false;
+  lister.not_before = Clock::now() + kListAgain;
+  const GuardId id = ids_.at(pattern);
+  GlobMatch match = files_.expand(pattern);
+  if (auto watched = watcher_.watch(id, {}, match.looked_in); !watched && lister.must_report) {
+    Report report;
+    report.warning = pattern + ": new matches are seen every 30 s, for a watch can't be had: " + watched.error().text();
+    post(std::move(report));
+  }
+  const std::vector<std::string> before = std::exchange(match.paths, {});
+  match = files_.expand(pattern);
+  lister.due = match.paths != before;  // its directories, too, may be others than those that are watched
+  if (!std::exchange(lister.must_report, false) && match.paths == lister.matches) return;
+  lister.matches = match.paths;
+  world_.mailbox->post(
+      [listed = world_.listed, order = lister.order, generation = lister.generation, ticket = lister.ticket,
+       paths = std::move(match.paths)]() mutable { listed(order, generation, ticket, std::move(paths)); });
+}
+
+}  // namespace rg

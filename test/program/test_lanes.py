@@ -1,0 +1,250 @@
+"""File systems that don't answer: they hold up their own guard and nothing else."""
+import contextlib
+import os
+import signal
+import statistics
+import subprocess
+import time
+
+from harness import case
+from world import conf, equal, expect, guard, hold_for, wait_for
+
+DISK, FUSE = "/disk/resolv.conf", "/fuse/resolv.conf"
+OURS = "127.0.0.1"
+
+
+def answers(world, state, path):
+    """status says so, and takes less than 100 ms"""
+    start = time.monotonic()
+    found = world.guard_status(path)
+    took = time.monotonic() - start
+    expect(took < 0.1 * world.settings.patience, f"status took {took:.3f} s")
+    return found["state"] == state
+
+
+def begin_apart(world, slow, **options):
+    """two guards, the first one on a file system of its own"""
+    world.configure('ready_within = "never"\n', guard(slow, deadline="300ms"), guard())
+    world.write(conf("192.0.2.60"), slow)
+    world.write(conf("192.0.2.53"))
+    return world.start(**options)
+
+
+def waits_in_updating(world, guardian, slow):
+    world.wait_state("failed", slow, reason="^deadline passed")
+    hold_for(lambda: answers(world, "failed", slow) and answers(world, "waiting", "/etc/resolv.conf"),
+             lambda: f"status: {world.status()['guards']}", 1)
+    equal(world.status()["phase"], "updating")
+    equal(world.servers(), ["192.0.2.53"], "the guard behind it was written")
+    expect("READY=1" not in guardian.lines(), "READY while a guard is held up")
+    equal(world.run("status", "--wait-holds", "0.1").returncode, 1)
+
+
+def both_hold(world, guardian, slow):
+    world.wait_servers([OURS, "192.0.2.60"], slow)
+    world.wait_servers([OURS, "192.0.2.53"])
+    guardian.wait_ready()
+    equal(world.status()["phase"], "reconciling")
+    wait_for(lambda: any("deadline" in e["reason"] for e in world.history("failure", slow)), "a failure in the history")
+    both = lambda: {e["path"] for e in world.history("restore")} == {slow, "/etc/resolv.conf"}
+    wait_for(both, "both restores in the history")
+    equal([e["path"] for e in world.history("restore")], [slow, "/etc/resolv.conf"], "the order")
+
+
+@case(needs="mountns loop", tags="sanitize")
+def a_frozen_disk_in_updating(world):
+    world.mount_disk()
+    world.write(conf("192.0.2.60"), DISK)
+    with world.frozen():
+        guardian = begin_apart_frozen(world)
+        waits_in_updating(world, guardian, DISK)
+    both_hold(world, guardian, DISK)
+
+
+def begin_apart_frozen(world):
+    world.configure('ready_within = "never"\n', guard(DISK, deadline="300ms"), guard())
+    world.write(conf("192.0.2.53"))
+    return world.start(ready=False)
+
+
+@case(needs="mountns fuse", tags="sanitize")
+def a_fuse_that_hangs_in_updating(world):
+    daemon = world.mount_fuse()
+    world.configure('ready_within = "never"\n', guard(FUSE, deadline="300ms"), guard())
+    world.write(conf("192.0.2.60"), FUSE)
+    world.write(conf("192.0.2.53"))
+    daemon.send_signal(signal.SIGSTOP)
+    guardian = world.start(ready=False)
+    waits_in_updating(world, guardian, FUSE)
+    daemon.send_signal(signal.SIGCONT)
+    both_hold(world, guardian, FUSE)
+
+
+def latencies(world, rounds):
+    """of restores of /etc/resolv.conf, from the rename that makes it wrong, in ms"""
+    took = []
+    for number in range(rounds):
+        server = f"192.0.2.{number % 50 + 100}"
+        world.rename_in(conf(server))
+        start = time.monotonic()
+        world.wait_servers([OURS, server])
+        took.append((time.monotonic() - start) * 1000)
+    return took
+
+
+def the_other_goes_on(world, slow, hang):
+    """hang: a context in which the first file system doesn't answer"""
+    before = latencies(world, 30)
+    with hang:
+        world.wait_state("failed", slow, reason="^deadline passed")
+        during = latencies(world, 30)
+        expect(answers(world, "holds", "/etc/resolv.conf"), "the other guard doesn't hold")
+        equal(world.status()["phase"], "reconciling")
+    expect(statistics.median(during) < 5 * statistics.median(before) + 5,
+           f"restores took {statistics.median(during):.1f} ms, {statistics.median(before):.1f} before")
+    world.wait_state("holds", slow)
+    expect(answers(world, "holds", "/etc/resolv.conf"), "the other guard doesn't hold")
+
+
+@case(needs="mountns loop", alone=True)
+def a_frozen_disk_in_reconciling(world):
+    world.mount_disk()
+    begin_apart(world, DISK)
+    world.run("pause", DISK, code=0)
+    world.rename_in(conf("192.0.2.61"), DISK)
+
+    @contextlib.contextmanager
+    def hang():
+        with world.frozen():
+            world.others.append(subprocess.Popen(world.command("resume", DISK), stderr=subprocess.DEVNULL))
+            yield
+    the_other_goes_on(world, DISK, hang())
+    world.wait_servers([OURS, "192.0.2.61"], DISK)
+
+
+@case(needs="mountns fuse", alone=True)
+def a_fuse_that_hangs_in_reconciling(world):
+    daemon = world.mount_fuse()
+    begin_apart(world, FUSE)
+
+    @contextlib.contextmanager
+    def hang():
+        daemon.send_signal(signal.SIGSTOP)
+        world.others.append(subprocess.Popen(world.command("apply"), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL))
+        try:
+            yield
+        finally:
+            daemon.send_signal(signal.SIGCONT)
+    the_other_goes_on(world, FUSE, hang())
+
+
+def leaves(world, guardian, slow, end):
+    """While the disk hangs: locks and socket are free within a second, and a restart works."""
+    start = time.monotonic()
+    end(guardian)
+
+    def free():
+        lock = ["flock", "-n", world.path("/etc"), "true"]
+        socket_gone = world.run("status").returncode == 3
+        return socket_gone and not subprocess.run(lock, capture_output=True).returncode
+    wait_for(free, "locks and socket are free", 5)
+    took = time.monotonic() - start
+    expect(took < 1.2 * world.settings.patience, f"locks and socket were free after {took:.1f} s")
+    world.configure('ready_within = "never"\n', guard(), guard(slow, deadline="300ms"))
+    world.rename_in(conf("192.0.2.54"))
+    world.start(ready=False)
+    world.wait_servers([OURS, "192.0.2.54"])
+    world.wait_state("failed", slow, reason="^deadline passed")
+    world.wait_state("holds")
+
+
+def stuck_and_ended(world, end):
+    world.mount_disk()
+    world.write(conf("192.0.2.60"), DISK)
+    with world.frozen():
+        guardian = begin_apart_frozen(world)
+        world.wait_state("failed", DISK, reason="^deadline passed")
+        leaves(world, guardian, DISK, end)
+    world.wait_servers([OURS, "192.0.2.60"], DISK)
+    world.wait_state("holds", DISK)
+
+
+@case(needs="mountns loop plain")
+def terminated_while_a_disk_hangs(world):
+    stuck_and_ended(world, lambda guardian: guardian.signal(signal.SIGTERM))
+
+
+@case(needs="mountns loop plain")
+def killed_while_a_disk_hangs(world):
+    """A thread that is stuck in the kernel keeps its descriptor table: locks and socket aren't in it."""
+    stuck_and_ended(world, lambda guardian: guardian.signal(signal.SIGKILL))
+
+
+@case(needs="mountns loop", tags="sanitize")
+def a_link_that_leads_to_a_disk_that_hangs(world):
+    """Nobody knew that the guard would get there: those beside it are taken from its lane."""
+    world.mount_disk()
+    other = "/etc/other.conf"
+    world.write(conf("192.0.2.60"), DISK)
+    world.write(conf("192.0.2.53"), other)
+    world.write(conf("192.0.2.53"))
+    world.configure(guard(deadline="300ms", write_within=["/etc", "/disk"]), guard(other))
+    world.start()
+    with world.frozen():
+        os.symlink(".." + DISK, world.path("/etc/new"))
+        os.rename(world.path("/etc/new"), world.path())
+        world.wait_state("failed", reason="^deadline passed")
+        for number in range(5):
+            world.rename_in(conf(f"192.0.2.{number}"), other)
+            world.wait_servers([OURS, f"192.0.2.{number}"], other)
+        expect(answers(world, "holds", other), "the other guard doesn't hold")
+    world.wait_servers([OURS, "192.0.2.60"], DISK)
+    world.wait_state("holds")
+    for number in range(5):  # and it goes on, wherever it is watched now
+        world.rename_in(conf(f"198.51.100.{number}"), DISK)
+        world.wait_servers([OURS, f"198.51.100.{number}"], DISK)
+
+
+@case(needs="mountns", tags="sanitize")
+def a_link_that_moves_between_file_systems(world):
+    """The guard goes from lane to lane, and forgets nothing on the way."""
+    os.mkdir(world.path("/memory"))
+    world.mount("-t", "tmpfs", "tmpfs", world.path("/memory"))
+    other = "/etc/other.conf"
+    world.write(conf("192.0.2.53"))
+    world.write(conf("192.0.2.53"), other)
+    world.configure(guard(other), guard(write_within=["/etc", "/run", "/memory"]))
+    world.start()
+    for turn in range(6):
+        target = ["/memory/resolv.conf", "/run/resolv.conf"][turn % 2]
+        world.write(conf(f"192.0.2.{turn}"), target)
+        os.symlink(".." + target, world.path("/etc/new"))
+        os.rename(world.path("/etc/new"), world.path())
+        world.wait_servers([OURS, f"192.0.2.{turn}"], target)
+        world.rename_in(conf(header="no server"), target)
+        world.wait_servers([OURS, f"192.0.2.{turn}"], target)  # last good
+        world.rename_in(conf(f"192.0.2.{turn}"), other)
+        world.wait_servers([OURS, f"192.0.2.{turn}"], other)
+    world.wait_state("holds")
+
+
+@case(needs="mountns loop plain")
+def a_reload_while_a_disk_hangs(world):
+    """The guard that hangs is removed, then given back: the others go on under each configuration."""
+    world.mount_disk()
+    guardian = begin_apart(world, DISK)
+    world.run("pause", DISK, code=0)
+    world.rename_in(conf("192.0.2.61"), DISK)
+    with world.frozen():
+        world.others.append(subprocess.Popen(world.command("resume", DISK), stderr=subprocess.DEVNULL))
+        world.wait_state("failed", DISK)
+        world.configure('ready_within = "never"\n', guard(first=["203.0.113.1"]))
+        world.wait_servers(["203.0.113.1", "192.0.2.53"])
+        wait_for(lambda: world.status()["phase"] == "reconciling", "reconciling without it")
+        world.configure('ready_within = "never"\n', guard(first=["203.0.113.2"]), guard(DISK, deadline="300ms"))
+        world.wait_servers(["203.0.113.2", "192.0.2.53"])
+        world.wait_state("failed", DISK, reason="^deadline passed")
+        guardian.signal(signal.SIGHUP)
+        expect(answers(world, "holds", "/etc/resolv.conf"), "the other guard doesn't hold")
+    world.wait_servers([OURS, "192.0.2.61"], DISK)
+    wait_for(lambda: world.status()["phase"] == "reconciling", "reconciling with it")
