@@ -54,6 +54,7 @@ struct CameOut {
   std::string text;  // the bytes or the text of the link
   struct stat info {};
   SharedDescriptor file;
+  bool open = false;  // somebody has it open for writing
 };
 
 CameOut look_at(const Place& place, const std::string& name) {
@@ -70,6 +71,8 @@ CameOut look_at(const Place& place, const std::string& name) {
   out.kind = S_ISDIR(out.info.st_mode) ? NodeKind::directory : NodeKind::other;
   if (!S_ISREG(out.info.st_mode)) return out;
   out.file = share(::openat(dir, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  // Asked before it is read: a writer who closes it in between has written all of what is read.
+  out.open = *out.file && probe_writer(out.file->get()) == WriterOpen::yes;
   auto bytes = *out.file ? read_whole(out.file->get()) : Result<std::string>(std::string{});
   out.kind = bytes ? NodeKind::file : NodeKind::unreadable;
   if (bytes) out.text = std::move(*bytes);
@@ -114,7 +117,7 @@ Swap after_exchange(const Replacement& wanted, const std::string& temporary) {
   swap.out = as_judged ? Swap::Out::as_judged : Swap::Out::newer;
   if (!as_judged) swap.bytes = std::move(out.text);
   swap.info = out.info;
-  if (out.file && *out.file && probe_writer(out.file->get()) == WriterOpen::yes) swap.open = out.file;
+  if (out.open) swap.open = out.file;
   ::unlinkat(place.directory->get(), temporary.c_str(), 0);
   return swap;
 }
@@ -158,8 +161,13 @@ Result<Swap> plain_rename(const Replacement& wanted, const std::string& temporar
   const int dir = place.directory->get();
   if (::renameat(dir, temporary.c_str(), dir, place.name.c_str()) != 0) return failed("rename over", place);
   part_times(wanted, made);
-  if (now.file && *now.file && probe_writer(now.file->get()) == WriterOpen::yes) swap.open = now.file;
   swap.info = now.info;
+  if (!now.file || !*now.file) return swap;
+  if (probe_writer(now.file->get()) == WriterOpen::yes) swap.open = now.file;
+  auto bytes = read_whole(now.file->get());  // he may have written and closed it since the last look
+  if (!bytes || *bytes == now.text) return swap;
+  swap.out = Swap::Out::newer;
+  swap.bytes = std::move(*bytes);
   return swap;
 }
 
