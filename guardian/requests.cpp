@@ -116,6 +116,7 @@ void Supervisor::resume(const json::object& request, const Answer& answer) {
     lanes_->tell(path, [path](LaneLoop& loop) { loop.pause(path, std::nullopt); });
     rollout_->paused(path, false);
   }
+  pump_soon();
   const auto none_paused = [this, paths] {
     return std::none_of(paths.begin(), paths.end(), [this](const std::string& path) {
       const GuardStatus* guard = find(path);

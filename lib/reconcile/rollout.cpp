@@ -37,12 +37,12 @@ const Rollout::Member* Rollout::find(const std::string& path) const {
   return &places_[place->second].members.at(path);
 }
 
-// A pause lifts a guard out of the order: nobody waits for it, and it waits for no gate.
+// A pause lifts a guard out of the order: nobody waits for it.
 bool Rollout::lifted(const Place& place) { return !place.guard.glob && place.members.begin()->second.paused; }
 
 // All that it has to bring to hold was verified in this attempt.
 bool Rollout::settled(const Place& place) {
-  if (lifted(place)) return place.members.begin()->second.told;
+  if (lifted(place)) return true;
   if (place.guard.gated && place.gate.stand != Stand::holds) return false;
   if (place.guard.glob && place.list.stand != Stand::holds) return false;
   return std::all_of(place.members.begin(), place.members.end(),
@@ -79,8 +79,8 @@ std::vector<Rollout::Order> Rollout::next(Time now) {
 // Asks for what isn't known yet: first the gate, then the list, then the files.
 void Rollout::bring(std::size_t index, std::vector<Order>& orders) {
   Place& place = places_[index];
-  if (place.guard.gated && !lifted(place) && place.gate.stand != Stand::holds) {
-    if (ask(place.gate)) orders.push_back({Order::Kind::probe, index, {}, place.gate.ticket, false});
+  if (place.guard.gated && place.gate.stand != Stand::holds) {
+    if (!lifted(place) && ask(place.gate)) orders.push_back({Order::Kind::probe, index, {}, place.gate.ticket, false});
     return;
   }
   if (place.guard.glob && ask(place.list)) orders.push_back({Order::Kind::list, index, {}, place.list.ticket, false});
@@ -209,6 +209,17 @@ void Rollout::said(const std::string& path, std::uint64_t ticket, Said what, Tim
   if (what == Said::failed) return failed(index, *file, file->paused, now);
   if (what == Said::holds) return succeeded(index, *file, now);
   file->stand = Stand::unfinished;
+  if (!file->paused) look_again_behind(index);
+}
+
+// It doesn't hold any more: what was verified behind it was so before its turn.
+void Rollout::look_again_behind(std::size_t index) {
+  if (phase_ == Phase::reconciling || !places_[index].guard.holds_back) return;
+  for (std::size_t i = index + 1; i < places_.size(); ++i) {
+    for (auto& [path, file] : places_[i].members) {
+      if (file.stand == Stand::holds) file.stand = Stand::unknown;
+    }
+  }
 }
 
 void Rollout::unanswered(const std::string& path, Time now) {
@@ -251,6 +262,7 @@ void Rollout::paused(const std::string& path, bool is_paused) {
   const bool resumed = std::exchange(file->paused, is_paused) && !is_paused;
   // It is in the order again: verified in its turn, and those behind it after it.
   if (resumed && file->stand == Stand::holds) file->stand = Stand::unknown;
+  if (resumed) look_again_behind(place_of_.at(path));
 }
 
 }  // namespace rg

@@ -102,6 +102,7 @@ class Rollout {
   [[nodiscard]] static bool settled(const Place& place);
   [[nodiscard]] bool keeps_back(std::size_t index) const;
   void bring(std::size_t index, std::vector<Order>& orders);
+  void look_again_behind(std::size_t index);
   void hold_back(std::size_t index, std::vector<Order>& orders);
   bool ask(Trial& trial);
   void succeeded(std::size_t index, Trial& trial, Time now);

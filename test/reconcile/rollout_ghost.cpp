@@ -57,12 +57,11 @@ bool Ghost::lifted(std::size_t index) const {
 
 bool Ghost::verified(std::size_t index) const {
   const GhostPlace& place = places_[index];
-  const bool out = lifted(index);
-  if (place.guard.gated && !place.gate_ok && !out) return false;
+  if (lifted(index)) return true;
+  if (place.guard.gated && !place.gate_ok) return false;
   if (place.guard.glob && !place.list_ok) return false;
   return std::all_of(files_.begin(), files_.end(), [&](const GhostFile& file) {
-    if (file.place != index || !file.there) return true;
-    return out ? file.looked : file.paused || file.since != 0;
+    return file.place != index || !file.there || file.paused || file.since != 0;
   });
 }
 
@@ -79,7 +78,7 @@ void Ghost::say(GhostFile& file, Said what) {
   const bool counts = !file.held && !file.late;
   answered(file);
   if (!counts) {
-    file.ticket = 0;
+    file.stale = std::exchange(file.ticket, 0);  // whatever more is said to it
     return;
   }
   const bool had_failed = std::exchange(file.failed, what == Said::failed);
@@ -250,7 +249,7 @@ void Ghost::obey(const Order& order) {
 void Ghost::look(GhostFile& file, const Order& order) {
   const GhostPlace& place = places_[order.guard];
   promise(order.adopt != file.looked, "the first look in a generation adopts its policy");
-  promise(!place.guard.gated || place.gate_ok || lifted(order.guard), "it is looked at once its gate has answered");
+  promise(!place.guard.gated || place.gate_ok, "it is looked at once its gate has answered");
   ask(file, order);
   file.looked = true;
   file.held = file.failed = false;

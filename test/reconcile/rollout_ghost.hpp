@@ -68,8 +68,8 @@ class Ghost {
 
   void apply(const Input& input);
   [[nodiscard]] std::vector<Input> inputs() const;
-  /// From here on everything answers, and that it holds: is `reconciling` reached?
-  [[nodiscard]] bool gets_there() const;
+  /// Why `reconciling` isn't reached if everything answers from here on, and that it holds; empty: it is.
+  [[nodiscard]] std::string stuck() const;
   /// Equal for states that can't be told apart by what comes next. Names of a glob's files, counters and times are left
   /// out.
   [[nodiscard]] std::string key() const;
