@@ -1,4 +1,4 @@
-// The command line: arguments -> Options, or what is to be said instead. CLI11 is included in options.cpp alone.
+// The command line: arguments -> Options, or what is to be said instead.
 #pragma once
 
 #include <chrono>

@@ -183,6 +183,51 @@ TEST_CASE("what there is not") {
   CHECK(has(bad({"run", ""}), "found ``"));
 }
 
+TEST_CASE("how a value may be written") {
+  CHECK(good({"history", "-n3"}).count == 3);
+  CHECK(good({"history", "-n", "3"}).count == 3);
+  CHECK(good({"--log-level=debug", "run"}).log_level == rg::LogLevel::debug);
+  CHECK(good({"--root=a=b", "run"}).root == "a=b");
+  CHECK(good({"--root", "run", "run"}).root == "run");
+  CHECK(good({"--root", "--", "run"}).root == "--");
+  CHECK(has(bad({"--root=", "run"}), "--root: found ``, expected a path"));
+  CHECK(has(bad({"--first", "--help", "run"}), "--first: found `--help`"));
+  CHECK(has(bad({"history", "-n"}), "-n: found no value, expected one"));
+  CHECK(has(bad({"history", "--n", "3"}), "found `--n`, expected an option of `history`"));
+  CHECK(
+      has(bad({"status", "--json=no"}), "found `--json=no`, expected an option of `status` (did you mean `--json`?)"));
+  CHECK(has(bad({"run", "--observe=false"}), "found `--observe=false`"));
+  CHECK(has(bad({"run", "-"}), "found `-`"));
+  CHECK(has(std::get<rg::Stop>(parse({"history", "-hn3"})).out, "Usage: resolv-guardian history"));
+}
+
+TEST_CASE("an abbreviated option is none, and takes no value") {
+  CHECK(has(bad({"--fir", "::1", "run"}), "found `--fir`, expected an option of `run`"));
+  CHECK(has(bad({"--fir", "run"}), "found `--fir`, expected an option of `run`"));
+  CHECK(has(bad({"run", "--firs=::1"}), "found `--firs=::1`, expected an option of `run` (did you mean `--first`?)"));
+  CHECK(has(bad({"run", "--firs"}), "found `--firs`, expected an option of `run` (did you mean `--first`?)"));
+  CHECK(has(bad({"--log", "json", "run"}), "found `--log`, expected an option of `run`"));
+  CHECK(has(bad({"run", "--hel"}), "found `--hel`, expected an option of `run` (did you mean `--help`?)"));
+}
+
+TEST_CASE("a long option with one dash isn't the letters in it") {
+  CHECK(has(bad({"-path", "/a", "run"}), "found `-path`, expected an option of `run` (did you mean `--path`?)"));
+}
+
+TEST_CASE("behind -- nothing is an option") {
+  CHECK(good({"--", "run"}).command == rg::Command::run);
+  CHECK(good({"pause", "--", "/a"}).path == std::optional<std::string>("/a"));
+  CHECK(has(bad({"pause", "--", "-x"}), "PATH: found `-x`, expected an absolute path"));
+  CHECK(has(bad({"run", "--", "--observe"}), "found `--observe`"));
+}
+
+TEST_CASE("the first that can't be placed is said, but help goes first") {
+  CHECK(has(bad({"--nope", "extra", "run"}), "found `--nope`, expected an option of `run`"));
+  CHECK(has(bad({"run", "extra", "--nope"}), "found `extra`, expected nothing more behind `run`"));
+  CHECK(has(bad({"-n", "3", "history"}), "found `-n`, expected an option of `history`"));
+  CHECK(std::get<rg::Stop>(parse({"--help", "status"})).out == std::get<rg::Stop>(parse({"status", "x", "-h"})).out);
+}
+
 TEST_CASE("no command: the usage, on stderr") {
   const std::string text = bad({});
   CHECK(has(text, "Usage: resolv-guardian"));
