@@ -1,6 +1,13 @@
 #include "lib/config/toml_source.hpp"
 
+#include <version>
+
 #define TOML_ENABLE_FORMATTERS 0
+// Else toml++ reads floats from a stringstream, which links all of std::locale. Its default is from 2020, when no
+// libstdc++ had std::from_chars for them.
+#ifdef __cpp_lib_to_chars
+#define TOML_FLOAT_CHARCONV 1
+#endif
 // toml++ 3.3 asserts, and in a release lets the compiler assume, that a key follows `[`. That is for the text to say:
 // without the assertion `[=` is an error like any other.
 #undef NDEBUG

@@ -50,6 +50,7 @@ TEST_CASE("wrong types") {
   check_one(guard_errors("settle = 200"), "2:10", {"found `200`", "unit", "`200ms`"});
   check_one(guard_errors("mode = 0o644"), "2:8", {"found `0o644`", "octal string like \"0644\""});
   check_one(guard_errors("mode = 1e3"), "2:8", {"found `1e3`"});
+  check_one(guard_errors("mode = 1e999"), "2:13", {"valid TOML", "1e999"});
   check_one(guard_errors("link = true"), "2:8", {"found `true`", "a string", "`follow` or `file`"});
   check_one(guard_errors("enforce = 1"), "2:11", {"found `1`", "`true` or `false`"});
   check_one(guard_errors("nameservers = 1"), "2:15", {"found `1`", "a table"});
