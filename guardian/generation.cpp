@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <chrono>
+#include <set>
 
 #include "guardian/supervisor.hpp"
 #include "lib/config/values.hpp"
@@ -15,6 +16,7 @@ namespace rg {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr std::chrono::microseconds kQuickPump{500};
 
 WallTime wall_now() { return std::chrono::system_clock::now(); }
 
@@ -101,15 +103,21 @@ Policy Supervisor::policy_of(std::size_t guard, const std::string& path) const {
   return policy;
 }
 
-// Many reports may come at once: what they mean together is asked once.
+// Many reports may come at once: what they mean together is asked once. Where there are thousands of guards that takes
+// its time, and may take half of it.
 void Supervisor::pump_soon() {
   if (std::exchange(pump_pending_, true)) return;
-  boost::asio::post(io_, [this] { pump(); });
+  if (pump_took_ < kQuickPump) return boost::asio::post(io_, [this] { pump(); });
+  pump_timer_.expires_after(pump_took_);
+  pump_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) pump();
+  });
 }
 
 void Supervisor::pump() {
   pump_pending_ = false;
   if (stopping_ || !rollout_) return;
+  const auto begun = Clock::now();
   for (const Rollout::Order& order : rollout_->next(Clock::now())) carry_out(order);
   rollout_timer_.cancel();
   if (const auto wakes = rollout_->wakes()) {
@@ -119,6 +127,7 @@ void Supervisor::pump() {
     });
   }
   refresh();
+  pump_took_ = Clock::now() - begun;
 }
 
 void Supervisor::carry_out(const Rollout::Order& order) {
@@ -129,7 +138,12 @@ void Supervisor::carry_out(const Rollout::Order& order) {
       return ask_gate(order);
     case Kind::list: {
       const Policy& policy = setup_.loaded.settings->guards.at(order.guard);
-      return lanes_->list({policy, rollout_->generation(), order.ticket, order.guard, true, true, {}, {}});
+      Lister lister;
+      lister.policy = policy;
+      lister.generation = rollout_->generation();
+      lister.ticket = order.ticket;
+      lister.order = order.guard;
+      return lanes_->list(std::move(lister));
     }
     case Kind::look: {
       if (!order.adopt) {
@@ -156,13 +170,8 @@ void Supervisor::ask_gate(const Rollout::Order& order) {
   const Policy& policy = setup_.loaded.settings->guards.at(order.guard);
   gates_->ask(policy.requirements, [this, order, generation = rollout_->generation()](const std::string& why_not) {
     if (stopping_ || generation != rollout_->generation()) return;
-    const std::string& path = rollout_->places()[order.guard].guard.path;
     if (why_not.empty()) closed_.erase(order.guard);
-    if (!why_not.empty()) {
-      const bool is_news = std::exchange(closed_[order.guard], why_not) != why_not;
-      if (is_news) record({failure_event(path, generation, "failed", requires_reason(why_not))});
-      if (GuardStatus* guard = find(path)) ++guard->failures;
-    }
+    if (!why_not.empty()) close(order.guard, requires_reason(why_not));
     rollout_->probed(order.guard, order.ticket, why_not.empty(), Clock::now());
     pump_soon();
   });
@@ -214,24 +223,36 @@ void Supervisor::fail_unanswered(const std::string& path, const std::string& rea
   set_state(*guard, State::failed, reason);
 }
 
-void Supervisor::on_listed(std::size_t guard, std::uint64_t generation, std::uint64_t ticket,
-                           std::vector<std::string> matches) {
+void Supervisor::on_listed(std::size_t guard, std::uint64_t generation, std::uint64_t ticket, GlobMatch match) {
   if (stopping_ || !rollout_ || generation != rollout_->generation()) return;
-  const auto& guards = setup_.loaded.settings->guards;
-  std::erase_if(matches, [&](const std::string& path) {  // an explicit path beats a glob
-    return std::any_of(guards.begin(), guards.end(),
-                       [&](const Policy& policy) { return comparable_path(policy.path) == path; });
-  });
-  rollout_->listed(guard, ticket, matches, Clock::now());
-  for (const std::string& path : matches) rollout_->paused(path, pauses_.of(path).has_value());
+  if (match.error != 0) {  // what can't be looked at isn't gone, and isn't known to be none
+    close(guard, not_listed_reason(Error{match.error, "look into", "a directory"}.text()));
+    rollout_->not_listed(guard, ticket, Clock::now());
+    return pump_soon();
+  }
+  closed_.erase(guard);
+  std::set<std::string> others;
+  for (const Policy& policy : setup_.loaded.settings->guards) others.insert(comparable_path(policy.path));
+  std::erase_if(match.paths, [&](const std::string& path) { return others.contains(path); });  // it beats a glob
+  rollout_->listed(guard, ticket, match.paths, Clock::now());
+  for (const std::string& path : match.paths) rollout_->paused(path, pauses_.of(path).has_value());
   list_guards();
   pump_soon();
+}
+
+// A gate that doesn't open, a glob that can't be listed: told once for each reason, counted each time.
+void Supervisor::close(std::size_t index, const std::string& reason) {
+  const std::string& path = rollout_->places()[index].guard.path;
+  if (std::exchange(closed_[index], reason) != reason) {
+    record({failure_event(path, rollout_->generation(), "failed", reason)});
+  }
+  if (GuardStatus* guard = find(path)) ++guard->failures;
 }
 
 std::string Supervisor::why_waiting(std::size_t guard) const {
   const auto first = rollout_->waits_for();
   if (first && *first < guard) return waits_reason(rollout_->places()[*first].guard.path);
-  if (const auto closed = closed_.find(guard); closed != closed_.end()) return requires_reason(closed->second);
+  if (const auto closed = closed_.find(guard); closed != closed_.end()) return closed->second;
   return {};
 }
 
@@ -244,6 +265,7 @@ void Supervisor::show_waiting(GuardStatus& guard) const {
   if (file == nullptr) {  // a glob that matches nothing
     const bool listed = place.list.stand == Rollout::Trial::Stand::holds;
     if (place.list.stand == Rollout::Trial::Stand::unanswered) return;
+    if (place.list.stand == Rollout::Trial::Stand::failed) return set_state(guard, State::failed, why_waiting(*index));
     return set_state(guard, listed ? State::holds : State::waiting, listed ? no_match_reason() : why_waiting(*index));
   }
   guard.attempt = file->attempt + place.gate.attempt;

@@ -18,7 +18,7 @@
 #include "guardian/report.hpp"
 #include "guardian/targets.hpp"
 #include "lib/store/state_file.hpp"
-#include "lib/tree/file_descriptor.hpp"
+#include "lib/tree/walk.hpp"
 
 namespace rg {
 
@@ -33,9 +33,7 @@ struct LaneWorld {
   std::shared_ptr<Targets> targets;
   /// Called in the mailbox, that is on the main thread.
   std::function<void(Report)> report;
-  std::function<void(std::size_t guard, std::uint64_t generation, std::uint64_t ticket,
-                     std::vector<std::string> matches)>
-      listed;
+  std::function<void(std::size_t guard, std::uint64_t generation, std::uint64_t ticket, GlobMatch match)> listed;
 };
 
 class Lane {

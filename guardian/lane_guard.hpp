@@ -90,6 +90,7 @@ struct Lister {
   bool must_report = true;
   Time not_before{};
   std::vector<std::string> matches;  ///< as last reported
+  std::string warned;                ///< of what the log was told last
 };
 
 /// Names a fight: the same violations and the same learned lists.

@@ -91,6 +91,7 @@ class LaneLoop {
   void give_back(LaneGuard& guard);
   void keep_memory(const LaneGuard& guard);
   void list_again(Lister& lister);
+  void warn_of(Lister& lister, const std::string& what);
   LaneGuard* find(const std::string& path);
 
   Lane& lane_;

@@ -193,22 +193,30 @@ void LaneLoop::list_again(Lister& lister) {
   const std::string& pattern = lister.policy.path;
   const auto here = at(lister.policy);
   lister.due = false;
-  lister.not_before = Clock::now() + kListAgain;
   const GuardId id = ids_.at(pattern);
-  GlobMatch match = files_.expand(pattern);
-  if (auto watched = watcher_.watch(id, {}, match.looked_in); !watched && lister.must_report) {
-    Report report;
-    report.warning = pattern + ": new matches are seen every 30 s, for a watch can't be had: " + watched.error().text();
-    post(std::move(report));
-  }
-  const std::vector<std::string> before = std::exchange(match.paths, {});
-  match = files_.expand(pattern);
-  lister.due = match.paths != before;  // its directories, too, may be others than those that are watched
-  if (!std::exchange(lister.must_report, false) && match.paths == lister.matches) return;
+  Result<void> watched;
+  watcher_.begin_watch(id);
+  const GlobMatch before = files_.expand(pattern, [&](const Chain& chain) {
+    if (auto added = watcher_.add_watch(id, chain); !added) watched = added;
+  });
+  watcher_.end_watch(id);
+  GlobMatch match = files_.expand(pattern, [](const Chain&) {});
+  if (!watched) warn_of(lister, "new matches are seen every 30 s, for a watch can't be had: " + watched.error().text());
+  if (match.cut) warn_of(lister, "more than 10,000 files match: the first ones are guarded");
+  lister.due = match.paths != before.paths;  // its directories, too, may be others than those that are watched
+  lister.not_before = Clock::now() + kListAgain;
+  if (!std::exchange(lister.must_report, false) && match.error == 0 && match.paths == lister.matches) return;
   lister.matches = match.paths;
-  world_.mailbox->post(
-      [listed = world_.listed, order = lister.order, generation = lister.generation, ticket = lister.ticket,
-       paths = std::move(match.paths)]() mutable { listed(order, generation, ticket, std::move(paths)); });
+  world_.mailbox->post([listed = world_.listed, order = lister.order, generation = lister.generation,
+                        ticket = lister.ticket,
+                        match = std::move(match)]() mutable { listed(order, generation, ticket, std::move(match)); });
+}
+
+void LaneLoop::warn_of(Lister& lister, const std::string& what) {
+  if (std::exchange(lister.warned, what) == what) return;
+  Report report;
+  report.warning = lister.policy.path + ": " + what;
+  post(std::move(report));
 }
 
 }  // namespace rg

@@ -12,7 +12,7 @@ namespace rg {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::size_t kMaxOrphans = 16;
+constexpr std::size_t kMaxOrphans = 16, kHeldDirectories = 256;
 // An fsync makes the whole file system commit, and writers wait for it: not while they are at it.
 constexpr milliseconds kDurableQuiet{1000}, kDurableMost{30000};
 
@@ -42,9 +42,10 @@ bool same_chains(const std::vector<Chain>& a, const std::vector<Chain>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_chain);
 }
 
-// Directories on the way are watched by number: their descriptors would only pin their mounts.
-void let_go(Chain& chain) {
-  const bool keep_last = chain.complete && !chain.linked();
+// Directories on the way are watched by number: their descriptors would only pin their mounts. The last one is held,
+// so that the next look needs no walk, where the guards aren't so many that descriptors run out.
+void let_go(Chain& chain, bool hold) {
+  const bool keep_last = hold && chain.complete && !chain.linked();
   chain.node = {};
   for (std::size_t i = 0; i + (keep_last ? 1 : 0) < chain.steps.size(); ++i) chain.steps[i].place.directory.reset();
 }
@@ -67,7 +68,8 @@ bool is_worth_an_event(State before, State after) {
 
 PassOptions LaneLoop::options_for(LaneGuard& guard) {
   PassOptions options;
-  options.quick = !guard.structure;
+  const bool held = !guard.armed.steps.empty() && guard.armed.steps.back().place.directory;
+  options.quick = !guard.structure && (held || guard.armed.linked());
   options.finished = !guard.unfinished_since;
   options.sure = guard.sure;
   options.force = guard.forced;
@@ -252,8 +254,8 @@ void LaneLoop::arm(LaneGuard& guard, Report& report) {
     guard.degraded = !watched;
     guard.armed = guarded.seen.chain;
     guard.armed_others = guarded.other_chains;
-    let_go(guard.armed);
-    for (Chain& chain : guard.armed_others) let_go(chain);
+    let_go(guard.armed, guards_.size() <= kHeldDirectories);
+    for (Chain& chain : guard.armed_others) let_go(chain, true);
     if (!same || watched) guard.due = guard.structure = true;
     if (!same) note_place(guard);
     report.moved = !same;

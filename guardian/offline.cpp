@@ -36,7 +36,7 @@ std::vector<FilePolicy> Offline::files(const std::vector<Policy>& guards) {
   for (std::size_t i = 0; i < guards.size(); ++i) {
     if (!has_glob(guards[i].path)) all.push_back({guards[i], i});
     if (!has_glob(guards[i].path)) continue;
-    for (const std::string& path : files_->expand(guards[i].path).paths) {
+    for (const std::string& path : files_->expand(guards[i].path, [](const Chain&) {}).paths) {
       if (!explicit_paths.insert(path).second) continue;  // an explicit path beats a glob, the first glob a later one
       all.push_back({guards[i], i});
       all.back().policy.path = path;

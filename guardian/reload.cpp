@@ -34,8 +34,8 @@ void Supervisor::arm_configuration() {
   auto root = open_root("/");
   if (!root) return;
   const std::string pattern = folder_of(setup_.source.path()) + "/config.d/*.toml";
-  GlobMatch match = expand_glob(*root, pattern);
-  std::vector<Chain> others = std::move(match.looked_in);
+  std::vector<Chain> others;
+  const GlobMatch match = expand_glob(*root, pattern, [&](Chain chain) { others.push_back(std::move(chain)); });
   for (const std::string& path : match.paths) others.push_back(walk(*root, path));
   if (auto watched = configuration_watcher_->watch(0, walk(*root, setup_.source.path()), others); !watched) {
     setup_.log.warning("some changes of the configuration aren't seen: " + watched.error().text());

@@ -85,12 +85,12 @@ Result<void> Supervisor::open() {
                                        [this](const auto& request, const auto& answer) { handle(request, answer); });
   if (!control) return control.error();
   control_ = std::move(*control);
-  auto world = std::make_shared<LaneWorld>(LaneWorld{
-      *root, selinux_enabled(), state_, mailbox_, std::make_shared<Targets>(),
-      [this](Report report) { on_report(std::move(report)); },
-      [this](std::size_t guard, std::uint64_t generation, std::uint64_t ticket, std::vector<std::string> matches) {
-        on_listed(guard, generation, ticket, std::move(matches));
-      }});
+  auto world = std::make_shared<LaneWorld>(
+      LaneWorld{*root, selinux_enabled(), state_, mailbox_, std::make_shared<Targets>(),
+                [this](Report report) { on_report(std::move(report)); },
+                [this](std::size_t guard, std::uint64_t generation, std::uint64_t ticket, GlobMatch match) {
+                  on_listed(guard, generation, ticket, std::move(match));
+                }});
   lanes_.emplace(io_, Lanes::Setup{std::move(world), [this](const std::string& path) { on_late(path); },
                                    [this](const std::string& warning) { setup_.log.warning(warning); }});
   return lanes_->open();

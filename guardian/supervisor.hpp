@@ -72,10 +72,11 @@ class Supervisor {
   void pump_soon();
   void pump();
   void carry_out(const Rollout::Order& order);
+  void close(std::size_t index, const std::string& reason);
   void ask_gate(const Rollout::Order& order);
   void on_report(Report report);
   void on_late(const std::string& path);
-  void on_listed(std::size_t guard, std::uint64_t generation, std::uint64_t ticket, std::vector<std::string> matches);
+  void on_listed(std::size_t guard, std::uint64_t generation, std::uint64_t ticket, GlobMatch match);
   void fail_unanswered(const std::string& path, const std::string& reason);
   void refresh();  ///< states of waiting guards, READY, STATUS, clients that wait
   void show_waiting(GuardStatus& guard) const;
@@ -111,7 +112,7 @@ class Supervisor {
   boost::asio::io_context io_;
   boost::asio::signal_set signals_{io_};
   boost::asio::steady_timer ready_timer_{io_}, watchdog_timer_{io_}, history_timer_{io_}, lock_timer_{io_},
-      stop_timer_{io_}, reload_timer_{io_}, configuration_timer_{io_}, rollout_timer_{io_};
+      stop_timer_{io_}, reload_timer_{io_}, configuration_timer_{io_}, rollout_timer_{io_}, pump_timer_{io_};
   std::unique_ptr<boost::asio::posix::stream_descriptor> configuration_events_;
   std::optional<Watcher> configuration_watcher_;
   Notify notify_;
@@ -126,13 +127,14 @@ class Supervisor {
   std::optional<Lanes> lanes_;
   std::optional<Rollout> rollout_;
   std::optional<LoadedSettings> coming_;       ///< a configuration that waits for its locks
-  std::map<std::size_t, std::string> closed_;  ///< gates that didn't open: why
+  std::map<std::size_t, std::string> closed_;  ///< guards whose gate didn't open or whose glob isn't listed: why
   Status status_;
   std::map<std::string, std::size_t> places_;  ///< of each path in status_.guards
   std::set<std::string> unlooked_;             ///< guards that haven't reported since the last `apply`
   std::map<WaiterId, Waiter> waiters_;
   WaiterId next_waiter_ = 0;
   std::vector<Event> unwritten_;
+  std::chrono::steady_clock::duration pump_took_{0};
   bool ready_said_ = false, stopping_ = false, pump_pending_ = false;
   int exit_status_ = 0;
 };

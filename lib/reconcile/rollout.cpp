@@ -256,6 +256,13 @@ void Rollout::listed(std::size_t guard, std::uint64_t ticket, const std::vector<
   for (const std::string& path : matches) add(guard, path);
 }
 
+void Rollout::not_listed(std::size_t guard, std::uint64_t ticket, Time now) {
+  Trial& list = places_.at(guard).list;
+  if (ticket == 0 || list.ticket != ticket) return;
+  if (list.stand == Stand::unanswered) return came_late(list, now);
+  failed(guard, list, false, now);
+}
+
 void Rollout::paused(const std::string& path, bool is_paused) {
   Member* file = member(path);
   if (file == nullptr) return;

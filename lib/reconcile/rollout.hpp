@@ -94,6 +94,7 @@ class Rollout {
   void unanswered(const std::string& path, Time now);
   void probed(std::size_t guard, std::uint64_t ticket, bool answered, Time now);
   void listed(std::size_t guard, std::uint64_t ticket, const std::vector<std::string>& matches, Time now);
+  void not_listed(std::size_t guard, std::uint64_t ticket, Time now);  ///< which files match can't be told
   void paused(const std::string& path, bool is_paused);
 
  private:

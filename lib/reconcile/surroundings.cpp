@@ -76,9 +76,10 @@ Surroundings look_around(Guarded& guarded, Files& files, bool ours) {
       read_upstream(guarded, files, pattern, around);
       continue;
     }
-    GlobMatch match = files.expand(pattern);
+    const auto keep = [&](Chain chain) { guarded.other_chains.push_back(std::move(chain)); };
+    const GlobMatch match = files.expand(pattern, keep);
+    if (is_limit(match.error)) around.error = match.error;
     for (const std::string& path : match.paths) read_upstream(guarded, files, path, around);
-    for (Chain& chain : match.looked_in) guarded.other_chains.push_back(std::move(chain));
   }
   if (policy.link_to && !policy.link_to->empty()) {
     const bool absolute = policy.link_to->front() == '/';

@@ -20,6 +20,8 @@ std::string waits_reason(const std::string& guard) { return "waits for " + guard
 
 std::string requires_reason(const std::string& why_not) { return "requires an answer: " + why_not; }
 
+std::string not_listed_reason(const std::string& error) { return "which files match can't be told: " + error; }
+
 std::string no_match_reason() { return "no file matches"; }
 
 std::string cancelled_reason(std::uint64_t next, std::size_t done, std::size_t of) {

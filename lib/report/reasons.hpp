@@ -21,6 +21,8 @@ namespace rg {
 [[nodiscard]] std::string waits_reason(const std::string& guard);
 /// `requires`: why its servers don't let it pass.
 [[nodiscard]] std::string requires_reason(const std::string& why_not);
+/// A glob some of whose directories can't be looked into.
+[[nodiscard]] std::string not_listed_reason(const std::string& error);
 /// A glob without a match.
 [[nodiscard]] std::string no_match_reason();
 /// An update to which the generation `next` put an end, when so many of its guards had been brought to hold.

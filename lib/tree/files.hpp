@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -80,7 +81,7 @@ class Files {
   virtual Seen observe(const std::string& path) = 0;
   /// Reads the final name again in the directory that `before` holds; walks afresh where that isn't a plain file.
   virtual Seen look_again(const std::string& path, Seen before) = 0;
-  virtual GlobMatch expand(const std::string& pattern) = 0;
+  virtual GlobMatch expand(const std::string& pattern, const std::function<void(Chain)>& looked_in) = 0;
   virtual WriterOpen writer_open(const Seen& seen) = 0;
   /// The only writer. An Error's code tells why nothing was changed.
   virtual Result<Swap> replace(const Replacement& wanted) = 0;

@@ -107,7 +107,9 @@ Seen DiskFiles::follow_on(const std::string& path, const Seen& before) {
   return seen.error == ESTALE ? observe(path) : seen;
 }
 
-GlobMatch DiskFiles::expand(const std::string& pattern) { return expand_glob(root_, pattern); }
+GlobMatch DiskFiles::expand(const std::string& pattern, const std::function<void(Chain)>& looked_in) {
+  return expand_glob(root_, pattern, looked_in);
+}
 
 WriterOpen DiskFiles::writer_open(const Seen& seen) {
   return seen.file ? probe_writer(seen.file->get()) : WriterOpen::unknown;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -65,14 +66,17 @@ struct Chain {
 /// The same directories, names and links: nothing new to watch.
 [[nodiscard]] bool same_chain(const Chain& a, const Chain& b);
 
-/// The existing paths that match `pattern` (fnmatch(3) in any component; a leading dot never matches a wildcard),
-/// sorted: numbers by value, other names by bytes. `looked_in` gets the chain of every directory that was listed (up to
-/// the name `pattern component`) and of every plain name behind one, there or not, for watching. At most 10,000.
+/// The existing paths that match a pattern (fnmatch(3) in any component; a leading dot never matches a wildcard),
+/// sorted: numbers by value, other names by bytes.
 struct GlobMatch {
   std::vector<std::string> paths;
-  std::vector<Chain> looked_in;
+  int error = 0;     ///< some directory couldn't be looked into: there may be more of them
+  bool cut = false;  ///< there are more than 10,000: these are the first ones
 };
-[[nodiscard]] GlobMatch expand_glob(const SharedDescriptor& root, const std::string& pattern);
+/// `looked_in` gets the chain of every directory that was listed (up to the name `pattern component`) and of every
+/// plain name behind one, there or not, less what the listed directory's own chain has: the places to watch.
+[[nodiscard]] GlobMatch expand_glob(const SharedDescriptor& root, const std::string& pattern,
+                                    const std::function<void(Chain)>& looked_in);
 [[nodiscard]] bool has_glob(const std::string& path);
 
 }  // namespace rg

@@ -3,7 +3,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <set>
+#include <utility>
 
 #include "lib/watch/inotify_event.hpp"
 
@@ -50,27 +50,43 @@ Result<void> Watcher::add(GuardId guard, const Chain& chain, bool target) {
     }
     const bool last = chain.complete && i + 1 == chain.steps.size();
     const Role role = target && last ? Role::target : Role::way;
-    directories_[wd].push_back({guard, step.place.name, role, has_glob(step.place.name)});
+    Interest interest{guard, step.place.name, role, has_glob(step.place.name)};
+    std::vector<Interest>& interests = directories_[wd];
+    watched_[guard].insert(wd);
+    const bool known = !interests.empty() && interests.back() == interest;  // chains of one guard begin alike
+    if (!known) interests.push_back(std::move(interest));
   }
   return result;
 }
 
-Result<void> Watcher::watch(GuardId guard, const Chain& chain, const std::vector<Chain>& others) {
+void Watcher::begin_watch(GuardId guard) {
   lost_.erase(guard);
-  std::set<int> before;
-  for (auto& [wd, interests] : directories_) {
-    if (std::erase_if(interests, [&](const Interest& i) { return i.guard == guard; }) != 0) before.insert(wd);
+  std::set<int>& former = former_[guard];
+  former = std::exchange(watched_[guard], {});
+  for (const int wd : former) {
+    const auto found = directories_.find(wd);
+    if (found != directories_.end()) std::erase_if(found->second, [&](const Interest& i) { return i.guard == guard; });
   }
-  Result<void> result = add(guard, chain, true);
-  for (const Chain& other : others) {
-    if (auto added = add(guard, other, false); !added) result = added;
-  }
-  for (const int wd : before) {
+}
+
+void Watcher::end_watch(GuardId guard) {
+  for (const int wd : former_[guard]) {
     const auto found = directories_.find(wd);
     if (found == directories_.end() || !found->second.empty()) continue;
     directories_.erase(found);
     ::inotify_rm_watch(inotify_.get(), wd);
   }
+  former_.erase(guard);
+  if (watched_[guard].empty()) watched_.erase(guard);
+}
+
+Result<void> Watcher::watch(GuardId guard, const Chain& chain, const std::vector<Chain>& others) {
+  begin_watch(guard);
+  Result<void> result = add(guard, chain, true);
+  for (const Chain& other : others) {
+    if (auto added = add(guard, other, false); !added) result = added;
+  }
+  end_watch(guard);
   return result;
 }
 

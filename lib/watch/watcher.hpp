@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -43,6 +44,11 @@ class Watcher {
   /// Watches every directory of these chains for this guard, instead of what it watched before. Look again after it:
   /// what happened before the watch was there gives no event. An Error (ENOSPC, ENOMEM): some of it isn't watched.
   Result<void> watch(GuardId guard, const Chain& chain, const std::vector<Chain>& others);
+  /// The same, chain by chain, where they are many: begin, add, end. What no chain names any more isn't watched after
+  /// the end.
+  void begin_watch(GuardId guard);
+  Result<void> add_watch(GuardId guard, const Chain& chain) { return add(guard, chain, false); }
+  void end_watch(GuardId guard);
   /// Watches the inode of an open file too: truncate(2), chmod(2), writes through another name.
   Result<void> watch_inode(GuardId guard, int fd);
   /// Watches a file without a name until its writer closes it: Change::orphan with the number that this returns.
@@ -64,6 +70,7 @@ class Watcher {
     std::string name;
     Role role;
     bool pattern;
+    friend bool operator==(const Interest&, const Interest&) = default;
   };
   static constexpr std::size_t kBufferBytes = 65536;
   explicit Watcher(FileDescriptor inotify) : inotify_(std::move(inotify)) {}
@@ -80,6 +87,8 @@ class Watcher {
   std::unordered_map<int, std::vector<GuardId>> inodes_;  // hard links: one inode may be the file of several guards
   std::unordered_map<int, GuardId> orphans_;
   std::unordered_map<GuardId, int> inode_of_;
+  std::unordered_map<GuardId, std::set<int>> watched_;  // directories of each guard
+  std::unordered_map<GuardId, std::set<int>> former_;   // between begin_watch() and end_watch()
   std::unordered_set<GuardId> lost_;
 };
 

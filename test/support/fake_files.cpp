@@ -94,7 +94,7 @@ Seen FakeFiles::look_again(const std::string& path, Seen) {
   return look(path);
 }
 
-GlobMatch FakeFiles::expand(const std::string& pattern) {
+GlobMatch FakeFiles::expand(const std::string& pattern, const std::function<void(Chain)>&) {
   GlobMatch match;
   for (const auto& [path, node] : nodes) {
     if (::fnmatch(pattern.c_str(), path.c_str(), FNM_PERIOD | FNM_PATHNAME) == 0) match.paths.push_back(path);

@@ -55,7 +55,7 @@ class FakeFiles final : public Files {
 
   Seen observe(const std::string& path) override;
   Seen look_again(const std::string& path, Seen before) override;
-  GlobMatch expand(const std::string& pattern) override;
+  GlobMatch expand(const std::string& pattern, const std::function<void(Chain)>& looked_in) override;
   WriterOpen writer_open(const Seen& seen) override;
   Result<Swap> replace(const Replacement& wanted) override;
   std::string refusal(const Place& place, const Error& error) override;

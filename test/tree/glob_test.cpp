@@ -1,3 +1,8 @@
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+
 #include "test/support/catch.hpp"
 #include "test/support/temp_root.hpp"
 
@@ -6,7 +11,9 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-Texts expand(const TempRoot& root, const std::string& pattern) { return root.files()->expand(pattern).paths; }
+Texts expand(const TempRoot& root, const std::string& pattern) {
+  return root.files()->expand(pattern, [](const Chain&) {}).paths;
+}
 
 TEST_CASE("glob: numbers by their value, other names by their bytes") {
   const TempRoot root;
@@ -41,19 +48,36 @@ TEST_CASE("glob: what must be watched to see the next match") {
   const TempRoot root;
   root.write("/etc/netns/blue/resolv.conf", "x");
   root.directory("/etc/netns/bare");
-  const GlobMatch match = root.files()->expand("/etc/netns/*/resolv.conf");
   bool listed = false, bare = false;
-  for (const Chain& chain : match.looked_in) {
-    const Place& last = chain.steps.back().place;
-    if (last.name == "*") listed = true;
+  std::size_t steps = 0;
+  (void)root.files()->expand("/etc/netns/*/resolv.conf", [&](const Chain& chain) {
+    if (chain.steps.back().place.name == "*") listed = true;
     if (chain.path == "/etc/netns/bare/resolv.conf") bare = true;
-  }
-  CHECK(listed);  // a new directory
-  CHECK(bare);    // the file in a directory that has none yet
+    steps += chain.steps.size();
+  });
+  CHECK(steps == 3 + 2);  // what leads to all of them is told once
+  CHECK(listed);          // a new directory
+  CHECK(bare);            // the file in a directory that has none yet
   root.directory("/run");
-  const GlobMatch missing = root.files()->expand("/run/none/links/*");
-  REQUIRE(missing.looked_in.size() == 1);
-  CHECK(missing.looked_in[0].steps.back().place.name == "none");  // its nearest existing parent
+  std::vector<Chain> missing;
+  (void)root.files()->expand("/run/none/links/*", [&](Chain chain) { missing.push_back(std::move(chain)); });
+  REQUIRE(missing.size() == 1);
+  CHECK(missing[0].steps.back().place.name == "none");  // its nearest existing parent
+}
+
+TEST_CASE("glob: what can't be looked into isn't taken for empty") {
+  const TempRoot root;
+  for (int i = 0; i < 60; ++i) root.write("/etc/netns/n" + std::to_string(i) + "/resolv.conf", "x");
+  const auto files = root.files();
+  rlimit before{}, few{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const auto expand = [&] { return files->expand("/etc/netns/*/resolv.conf", [](const Chain&) {}); };
+  CHECK(expand().error == 0);
+  few = {static_cast<rlim_t>(::dup(0)) + 2, before.rlim_max};  // nothing can be opened any more but a few
+  ::setrlimit(RLIMIT_NOFILE, &few);
+  const GlobMatch match = expand();
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  CHECK(match.error == EMFILE);
 }
 
 TEST_CASE("glob: links are followed inside the root alone") {
