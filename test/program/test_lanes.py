@@ -22,9 +22,9 @@ def answers(world, state, path):
     return found["state"] == state
 
 
-def begin_apart(world, slow, **options):
+def begin_apart(world, slow, deadline="300ms", **options):
     """two guards, the first one on a file system of its own"""
-    world.configure('ready_within = "never"\n', guard(slow, deadline="300ms"), guard())
+    world.configure('ready_within = "never"\n', guard(slow, deadline=deadline), guard())
     world.write(conf("192.0.2.60"), slow)
     world.write(conf("192.0.2.53"))
     return world.start(**options)
@@ -96,6 +96,8 @@ def the_other_goes_on(world, slow, hang):
     """hang: a context in which the first file system doesn't answer"""
     before = latencies(world, 30)
     with hang:
+        at_once = latencies(world, 30)
+        expect(max(at_once) < 500 * world.settings.patience, f"a restore took {max(at_once):.0f} ms before the deadline")
         world.wait_state("failed", slow, reason="^deadline passed")
         during = latencies(world, 30)
         expect(answers(world, "holds", "/etc/resolv.conf"), "the other guard doesn't hold")
@@ -109,7 +111,7 @@ def the_other_goes_on(world, slow, hang):
 @case(needs="mountns loop", alone=True)
 def a_frozen_disk_in_reconciling(world):
     world.mount_disk()
-    begin_apart(world, DISK)
+    begin_apart(world, DISK, deadline="1500ms")
     world.run("pause", DISK, code=0)
     world.rename_in(conf("192.0.2.61"), DISK)
 
@@ -125,7 +127,7 @@ def a_frozen_disk_in_reconciling(world):
 @case(needs="mountns fuse", alone=True)
 def a_fuse_that_hangs_in_reconciling(world):
     daemon = world.mount_fuse()
-    begin_apart(world, FUSE)
+    begin_apart(world, FUSE, deadline="1500ms")
 
     @contextlib.contextmanager
     def hang():
