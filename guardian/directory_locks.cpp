@@ -10,6 +10,7 @@
 
 #include "guardian/keeper.hpp"
 #include "guardian/own_descriptors.hpp"
+#include "guardian/spawner.hpp"
 
 namespace rg {
 namespace {
@@ -117,10 +118,15 @@ void DirectoryLocks::begin(std::vector<std::string> folders) {
   round_->held = nodes();
   round_->here = FileDescriptor(ends[0]);
   round_->there = FileDescriptor(ends[1]);
-  round_->thread = std::thread([this, round = round_.get()] {
+  auto started = start_thread(round_->thread, [this, round = round_.get()] {
     round->run(root_, *mailbox_);
     mailbox_->post([this, round] { round_ended(round); });
   });
+  if (!started) {
+    round_.reset();
+    error_ = started.error();
+    return finish();
+  }
   timer_.expires_after(kAnswerWithin);
   timer_.async_wait([this](const boost::system::error_code& error) {
     if (!error && round_) abandon();

@@ -7,6 +7,7 @@
 
 #include "guardian/keeper.hpp"
 #include "guardian/probe.hpp"
+#include "guardian/spawner.hpp"
 
 namespace rg {
 
@@ -27,7 +28,7 @@ Gates::~Gates() {
 
 void Gates::ask(std::vector<Requirement> requirements, std::function<void(std::string)> done) {
   const auto self = threads_.emplace(threads_.end());
-  *self = std::thread([this, self, requirements = std::move(requirements), done = std::move(done)] {
+  auto started = start_thread(*self, [this, self, requirements = std::move(requirements), done] {
     block_signals();
     std::string why_not;
     for (const Requirement& requirement : requirements) {
@@ -39,6 +40,9 @@ void Gates::ask(std::vector<Requirement> requirements, std::function<void(std::s
       done(why_not);
     });
   });
+  if (started) return;
+  threads_.erase(self);
+  done(started.error().text());
 }
 
 }  // namespace rg

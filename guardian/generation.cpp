@@ -171,7 +171,7 @@ void Supervisor::ask_gate(const Rollout::Order& order) {
   gates_->ask(policy.requirements, [this, order, generation = rollout_->generation()](const std::string& why_not) {
     if (stopping_ || generation != rollout_->generation()) return;
     if (why_not.empty()) closed_.erase(order.guard);
-    if (!why_not.empty()) close(order.guard, requires_reason(why_not));
+    if (!why_not.empty()) keep_closed(order.guard, requires_reason(why_not));
     rollout_->probed(order.guard, order.ticket, why_not.empty(), Clock::now());
     pump_soon();
   });
@@ -226,7 +226,7 @@ void Supervisor::fail_unanswered(const std::string& path, const std::string& rea
 void Supervisor::on_listed(std::size_t guard, std::uint64_t generation, std::uint64_t ticket, GlobMatch match) {
   if (stopping_ || !rollout_ || generation != rollout_->generation()) return;
   if (match.error != 0) {  // what can't be looked at isn't gone, and isn't known to be none
-    close(guard, not_listed_reason(Error{match.error, "look into", "a directory"}.text()));
+    keep_closed(guard, not_listed_reason(Error{match.error, "look into", "a directory"}.text()));
     rollout_->not_listed(guard, ticket, Clock::now());
     return pump_soon();
   }
@@ -241,7 +241,7 @@ void Supervisor::on_listed(std::size_t guard, std::uint64_t generation, std::uin
 }
 
 // A gate that doesn't open, a glob that can't be listed: told once for each reason, counted each time.
-void Supervisor::close(std::size_t index, const std::string& reason) {
+void Supervisor::keep_closed(std::size_t index, const std::string& reason) {
   const std::string& path = rollout_->places()[index].guard.path;
   if (std::exchange(closed_[index], reason) != reason) {
     record({failure_event(path, rollout_->generation(), "failed", reason)});
@@ -270,7 +270,8 @@ void Supervisor::show_waiting(GuardStatus& guard) const {
   }
   guard.attempt = file->attempt + place.gate.attempt;
   if (file->stand == Rollout::Trial::Stand::unanswered) return;
-  if (!file->told || file->held_back) set_state(guard, State::waiting, why_waiting(*index));
+  if (!file->told || file->held_back) return set_state(guard, State::waiting, why_waiting(*index));
+  if (!file->heard) set_state(guard, State::restoring, {});  // what held under the former policy says nothing
 }
 
 void Supervisor::refresh() {
@@ -278,6 +279,7 @@ void Supervisor::refresh() {
   const bool done = status_.phase != Phase::reconciling && rollout_->phase() == Phase::reconciling;
   status_.phase = rollout_->phase();
   if (done) reconciled();
+  if (status_.phase == Phase::reconciling) lanes_->tidy();
   check_ready();
   notify_.status(status_line(status_));
   std::vector<WaiterId> over;
@@ -296,7 +298,6 @@ void Supervisor::reconciled() {
   for (const std::string& path : lanes_->paths()) {
     if (!rollout_->guard_of(path)) lanes_->drop(path, false);
   }
-  lanes_->tidy();
 }
 
 }  // namespace rg

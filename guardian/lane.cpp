@@ -18,9 +18,10 @@ Result<std::unique_ptr<Lane>> Lane::create(std::shared_ptr<const LaneWorld> worl
   if (!deadline) return deadline.error();
   std::unique_ptr<Lane> lane(new Lane(std::move(world), std::move(wake), std::move(*deadline)));
   std::promise<Result<void>> begun;
-  lane->thread_ = std::thread([raw = lane.get(), &begun, ended = std::move(ended)] {
+  auto started = lane->world_->spawner->start(lane->thread_, [raw = lane.get(), &begun, ended = std::move(ended)] {
     raw->run([&begun](Result<void> result) { begun.set_value(std::move(result)); }, ended);
   });
+  if (!started) return started.error();
   if (auto result = begun.get_future().get(); !result) return result.error();
   return lane;
 }

@@ -16,6 +16,7 @@
 #include "guardian/lane_guard.hpp"
 #include "guardian/mailbox.hpp"
 #include "guardian/report.hpp"
+#include "guardian/spawner.hpp"
 #include "guardian/targets.hpp"
 #include "lib/store/state_file.hpp"
 #include "lib/tree/walk.hpp"
@@ -31,6 +32,7 @@ struct LaneWorld {
   StateDirectory state;
   std::shared_ptr<Mailbox> mailbox;
   std::shared_ptr<Targets> targets;
+  std::shared_ptr<Spawner> spawner;
   /// Called in the mailbox, that is on the main thread.
   std::function<void(Report)> report;
   std::function<void(std::size_t guard, std::uint64_t generation, std::uint64_t ticket, GlobMatch match)> listed;

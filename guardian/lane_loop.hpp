@@ -86,6 +86,7 @@ class LaneLoop {
   void post(Report report);
   PassOptions options_for(LaneGuard& guard);
   // lane_messages.cpp
+  void count_generation(std::uint64_t generation);
   LaneGuard& make_guard(const std::string& path);
   void begin(LaneGuard& guard);
   void give_back(LaneGuard& guard);
@@ -108,6 +109,7 @@ class LaneLoop {
   std::map<std::string, GuardId> ids_;
   GuardId next_id_ = 0;
   Time next_look_{};
+  std::uint64_t counted_ = 0;  // the newest generation whose number is stored
   bool mounts_changed_ = false;
   bool looked_slowly_ = false;  // only a timer woke it
 };

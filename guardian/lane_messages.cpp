@@ -28,8 +28,9 @@ LaneGuard& LaneLoop::make_guard(const std::string& path) {
 }
 
 // Number before deed: a guardian that is killed now never gives two configurations one generation.
-static void count_generation(const StateDirectory& state, std::uint64_t generation) {
-  if (state.load_generation().value < generation) (void)state.save_generation(generation);
+void LaneLoop::count_generation(std::uint64_t generation) {
+  if (std::exchange(counted_, generation) == generation) return;
+  if (world_.state.load_generation().value < generation) (void)world_.state.save_generation(generation);
 }
 
 void LaneLoop::adopt(Adoption adoption) {
@@ -47,7 +48,7 @@ void LaneLoop::adopt(Adoption adoption) {
   guard->pace.forget();
   {
     const auto here = at(guard->guarded.policy);
-    count_generation(world_.state, adoption.generation);
+    count_generation(adoption.generation);
     if (is_new) begin(*guard);
   }
   forget_denied(guard->guarded.memory, guard->guarded.policy);
@@ -101,8 +102,8 @@ void LaneLoop::pause(const std::string& path, std::optional<WallTime> until) {
 }
 
 std::string LaneLoop::release(const Policy& policy) {
-  const auto here = at(policy);
   LaneGuard* guard = find(policy.path);
+  const auto here = at(policy);
   Guarded waiting;  // where an earlier guard keeps it waiting: it isn't taken up yet
   if (guard == nullptr) {
     waiting.policy = policy;
@@ -191,9 +192,9 @@ void LaneLoop::unlist(const std::string& pattern) {
 // Watch, then list: what happened before a watch was there gives no event.
 void LaneLoop::list_again(Lister& lister) {
   const std::string& pattern = lister.policy.path;
+  const GuardId id = ids_.at(pattern);
   const auto here = at(lister.policy);
   lister.due = false;
-  const GuardId id = ids_.at(pattern);
   Result<void> watched;
   watcher_.begin_watch(id);
   const GlobMatch before = files_.expand(pattern, [&](const Chain& chain) {

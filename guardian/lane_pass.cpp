@@ -252,13 +252,13 @@ void LaneLoop::arm(LaneGuard& guard, Report& report) {
       next_look_ = Clock::now();
     }
     guard.degraded = !watched;
+    report.moved = !same && !guard.armed.steps.empty();
     guard.armed = guarded.seen.chain;
     guard.armed_others = guarded.other_chains;
     let_go(guard.armed, guards_.size() <= kHeldDirectories);
     for (Chain& chain : guard.armed_others) let_go(chain, true);
     if (!same || watched) guard.due = guard.structure = true;
     if (!same) note_place(guard);
-    report.moved = !same;
     guard.must_report = guard.must_report || !same;
   }
   guarded.seen.chain = guard.armed;

@@ -47,7 +47,7 @@ Lanes::SlotRef Lanes::arrival() {
   if (arrivals < kMostArrivals) {
     auto made = make();
     if (made) return *made;
-    setup_.warn("there is no lane of its own for a guard: " + made.error().text());
+    warn_once("there is no lane of its own for some guards: " + made.error().text());
   }
   const auto fewer = [&](const Slot& a, const Slot& b) {
     const auto rank = [&](const Slot& slot) {
@@ -56,6 +56,10 @@ Lanes::SlotRef Lanes::arrival() {
     return rank(a) < rank(b);
   };
   return std::min_element(slots_.begin(), slots_.end(), fewer);
+}
+
+void Lanes::warn_once(const std::string& what) {
+  if (std::exchange(warned_, what) != what) setup_.warn(what);
 }
 
 std::optional<Lanes::SlotRef> Lanes::home_of(const std::vector<dev_t>& file_systems) {
@@ -67,7 +71,7 @@ std::optional<Lanes::SlotRef> Lanes::home_of(const std::vector<dev_t>& file_syst
 
 Lanes::Entry& Lanes::place(const std::string& path, SlotRef slot) {
   ++slot->guards;
-  return entries_.emplace(path, Entry{slot, false, {}}).first->second;
+  return entries_.emplace(path, Entry{slot, false, false, {}}).first->second;
 }
 
 bool Lanes::tell(const std::string& path, std::function<void(LaneLoop&)> job) {
@@ -89,10 +93,10 @@ void Lanes::tell_any(const std::string& path, std::function<void(LaneLoop&)> job
 // `beside`: where nothing is known of it, it begins in the lane of this one (a glob that matches it), if that is there.
 void Lanes::adopt(LaneLoop::Adoption adoption, const std::string& beside) {
   const std::string path = adoption.policy.path;
-  if (!entries_.contains(path)) {
-    const auto other = entries_.find(beside);
-    place(path, other == entries_.end() ? arrival() : other->second.slot);
-  }
+  const auto other = entries_.find(beside);
+  const auto found = entries_.find(path);
+  if (found != entries_.end()) found->second.dropped = false;
+  if (found == entries_.end()) place(path, other == entries_.end() ? arrival() : other->second.slot);
   tell(path, [adoption = std::move(adoption)](LaneLoop& loop) { loop.adopt(adoption); });
 }
 
@@ -105,7 +109,8 @@ void Lanes::list(Lister lister) {
 void Lanes::forget(const std::string& path, std::function<void(LaneLoop&)> job) {
   if (!tell(path, std::move(job))) return;
   const auto found = entries_.find(path);
-  if (found->second.moving) return;  // arrived() sees to it
+  found->second.dropped = found->second.moving;  // arrived() sees to it
+  if (found->second.dropped) return;
   --found->second.slot->guards;
   entries_.erase(found);
 }
@@ -169,7 +174,11 @@ void Lanes::arrived(const std::string& path, const std::shared_ptr<const LaneGua
   if (guard) entry.slot = to;
   if (guard) send_over(guard, to);
   entry.moving = false;
+  entry.slot->rescue = true;
   for (Lane::Message& message : std::exchange(entry.pending, {})) entry.slot->lane->send(std::move(message));
+  if (!entry.dropped) return;
+  --entry.slot->guards;
+  entries_.erase(path);
 }
 
 void Lanes::send_over(const std::shared_ptr<const LaneGuard>& guard, SlotRef to) {
@@ -194,12 +203,12 @@ void Lanes::await_deadline(SlotRef slot) {
 void Lanes::rescue_from(SlotRef slot) {
   if (slot->guards < 2) return;
   auto made = make();
-  if (!made) return setup_.warn("the guards beside one that doesn't answer wait: " + made.error().text());
+  if (!made) return warn_once("the guards beside one that doesn't answer wait: " + made.error().text());
   const SlotRef to = *made;
-  to->rescue = false;
-  to->file_systems = slot->file_systems;
-  slot->file_systems.clear();
   Lane::Rescued rescued = slot->lane->rescue();
+  if (rescued.guards.empty() && rescued.listers.empty() && rescued.messages.empty()) return;  // it has come back
+  to->rescue = false;
+  to->file_systems = std::exchange(slot->file_systems, {});
   const auto moves = [&](const std::string& path) {
     const auto entry = entries_.find(path);
     if (entry == entries_.end() || entry->second.slot != slot) return;  // it is being dropped
@@ -223,7 +232,8 @@ void Lanes::rescue_from(SlotRef slot) {
 
 void Lanes::tidy() {
   for (Slot& slot : slots_) {
-    if (&slot == &slots_.front() || slot.guards != 0 || slot.ending) continue;
+    const bool is_in_use = slot.guards != 0 || slot.ending || slot.lane->deadline().is_late();
+    if (is_in_use || &slot == &slots_.front()) continue;
     slot.ending = true;
     slot.lane->stop();
   }

@@ -41,7 +41,7 @@ class Lanes {
   void look_at_all();
   /// Where a guard lies, as its newest report says: it moves where that is another lane's.
   void lies_on(const std::string& path, const std::vector<dev_t>& file_systems);
-  /// Nothing is expected to come soon: lanes without a guard end.
+  /// Lanes without a guard end: none is expected to come soon.
   void tidy();
   [[nodiscard]] std::vector<std::string> paths() const;
   /// The guards that share a lane with this one, which is late.
@@ -64,6 +64,7 @@ class Lanes {
   struct Entry {
     SlotRef slot;
     bool moving = false;
+    bool dropped = false;                // while it moved
     std::vector<Lane::Message> pending;  // for it, while it is on its way to another lane
   };
   Result<SlotRef> make();
@@ -71,6 +72,7 @@ class Lanes {
   [[nodiscard]] std::optional<SlotRef> home_of(const std::vector<dev_t>& file_systems);
   Entry& place(const std::string& path, SlotRef slot);
   void forget(const std::string& path, std::function<void(LaneLoop&)> job);
+  void warn_once(const std::string& what);
   void move(const std::string& path, Entry& entry, SlotRef to);
   void arrived(const std::string& path, const std::shared_ptr<const LaneGuard>& guard, SlotRef to);
   static void send_over(const std::shared_ptr<const LaneGuard>& guard, SlotRef to);
@@ -83,6 +85,7 @@ class Lanes {
   std::list<Slot> slots_;
   std::map<std::string, Entry> entries_;
   std::function<void()> all_ended_;
+  std::string warned_;
 };
 
 }  // namespace rg

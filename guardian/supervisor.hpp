@@ -72,7 +72,7 @@ class Supervisor {
   void pump_soon();
   void pump();
   void carry_out(const Rollout::Order& order);
-  void close(std::size_t index, const std::string& reason);
+  void keep_closed(std::size_t index, const std::string& reason);
   void ask_gate(const Rollout::Order& order);
   void on_report(Report report);
   void on_late(const std::string& path);

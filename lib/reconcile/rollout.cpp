@@ -200,6 +200,7 @@ void Rollout::said(const std::string& path, std::uint64_t ticket, Said what, Tim
   Member* file = member(path);
   if (file == nullptr || ticket == 0 || file->ticket != ticket) return;  // of another generation, or another question
   const std::size_t index = place_of_.at(path);
+  file->heard = true;
   if (file->held_back) {  // it came back, out of its turn
     file->stand = Stand::unknown;
     file->ticket = 0;

@@ -61,6 +61,7 @@ class Rollout {
   struct Member : Trial {  ///< a file: the guard's own, or one that its glob matches
     using Trial::Trial;
     bool told = false;       ///< the policy of this generation is in force for it
+    bool heard = false;      ///< and it has answered since
     bool held_back = false;  ///< it was told, and must wait again
     bool paused = false;     ///< out of the order until it is resumed
   };

@@ -223,7 +223,7 @@ def wait_holds_waits_until_every_guard_holds(world):
     finally:
         waiting.kill()
         waiting.wait()
-    equal(world.servers(), HELD)
+    world.wait_servers(HELD)
 
 
 @case(tags="sanitize")
