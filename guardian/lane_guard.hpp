@@ -69,6 +69,8 @@ struct LaneGuard {
   [[nodiscard]] std::unique_ptr<LaneGuard> without_descriptors() const;
   /// Notes what an event says.
   void note(const Change& change, Time now);
+  /// It must look, now or at a time.
+  [[nodiscard]] bool is_busy() const { return due || degraded || next_time(); }
   /// The earliest time at which it must look without an event.
   [[nodiscard]] std::optional<Time> next_time() const;
   /// Timers that are over make it due.

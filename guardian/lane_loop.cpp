@@ -81,12 +81,18 @@ void LaneLoop::bury() {
   given_up_.clear();
 }
 
+void LaneLoop::look_soon(LaneGuard& guard) {
+  guard.due = guard.structure = guard.must_report = true;
+  busy_.insert(guard.id);
+}
+
 void LaneLoop::wait_for_something() {
   Time until = next_look_;
   bool work_left = false;
-  for (const auto& [id, guard] : guards_) {
-    work_left = work_left || guard->due;
-    if (const auto at = guard->next_time()) until = std::min(until, *at);
+  for (const GuardId id : busy_) {
+    const LaneGuard& guard = *guards_.at(id);
+    work_left = work_left || guard.due;
+    if (const auto at = guard.next_time()) until = std::min(until, *at);
   }
   for (const auto& [id, lister] : listers_) {
     if (lister.due) until = std::min(until, lister.not_before);
@@ -116,17 +122,18 @@ void LaneLoop::look_around() {
   const bool mounts = std::exchange(mounts_changed_, false);
   const bool slow_look = now >= next_look_;
   const bool degraded =
-      std::any_of(guards_.begin(), guards_.end(), [](const auto& entry) { return entry.second->degraded; });
+      std::any_of(busy_.begin(), busy_.end(), [this](GuardId id) { return guards_.at(id)->degraded; });
   looked_slowly_ = slow_look;
   if (slow_look) files_.tidy();
   if (slow_look) next_look_ = now + kSlowLook;
   if (degraded) next_look_ = std::min(next_look_, now + kDegradedLook);
+  for (const GuardId id : busy_) guards_.at(id)->tick(now);
+  if (!mounts && !slow_look) return;
   for (auto& [id, guard] : guards_) {
-    guard->tick(now);
-    if (!mounts && !slow_look) continue;
     guard->note({Change::Kind::structure, mounts ? How::mounted : How::unknown, -1}, now);
+    busy_.insert(id);
   }
-  for (auto& [id, lister] : listers_) lister.due = lister.due || mounts || slow_look;
+  for (auto& [id, lister] : listers_) lister.due = true;
 }
 
 void LaneLoop::take_changes() {
@@ -141,6 +148,7 @@ void LaneLoop::take_changes() {
 }
 
 void LaneLoop::take_change(LaneGuard& guard, const Change& change) {
+  busy_.insert(guard.id);
   if (change.kind == Change::Kind::orphan) return orphan_closed(guard, change.watch);
   guard.note(change, Clock::now());
 }
@@ -152,6 +160,7 @@ void LaneLoop::give_up_others(const std::string& path, std::vector<std::unique_p
     if (entry->second->guarded.policy.path != path) {
       guards.push_back(entry->second->without_descriptors());
       ids_.erase(entry->second->guarded.policy.path);
+      busy_.erase(entry->first);
       keeper_.forget(memory_job(entry->second->guarded.policy.path));
       given_up_.push_back(std::move(guards_.extract(entry).mapped()));
     }

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,7 @@ class LaneLoop {
   void take_changes();
   void take_change(LaneGuard& guard, const Change& change);
   void bury();
+  void look_soon(LaneGuard& guard);  ///< walks afresh, and reports
   void give_back_all();
   // lane_pass.cpp
   void pass_over_due();
@@ -104,6 +106,7 @@ class LaneLoop {
   Keeper keeper_;
   Budget budget_;
   std::map<GuardId, std::unique_ptr<LaneGuard>> guards_;
+  std::set<GuardId> busy_;  // those that are due, or have a time to be: ten thousand others cost a wake-up nothing
   std::map<GuardId, Lister> listers_;
   std::vector<std::unique_ptr<LaneGuard>> given_up_;  // their descriptors are this thread's to close
   std::map<std::string, GuardId> ids_;

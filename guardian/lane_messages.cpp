@@ -80,11 +80,11 @@ void LaneLoop::look(const std::string& path, std::uint64_t ticket) {
   guard->ticket = ticket;
   guard->held_back.clear();
   guard->failed_drift.clear();
-  guard->due = guard->structure = guard->must_report = true;
+  look_soon(*guard);
 }
 
 void LaneLoop::report_again(const std::string& path) {
-  if (LaneGuard* guard = find(path)) guard->due = guard->structure = guard->must_report = true;
+  if (LaneGuard* guard = find(path)) look_soon(*guard);
 }
 
 void LaneLoop::hold_back(const std::string& path, const std::string& reason) {
@@ -98,7 +98,7 @@ void LaneLoop::pause(const std::string& path, std::optional<WallTime> until) {
   LaneGuard* guard = find(path);
   if (guard == nullptr) return;
   guard->pause(until, Clock::now(), wall_now());
-  guard->due = guard->structure = guard->must_report = true;
+  look_soon(*guard);
 }
 
 std::string LaneLoop::release(const Policy& policy) {
@@ -110,7 +110,7 @@ std::string LaneLoop::release(const Policy& policy) {
     waiting.memory = world_.state.load_memory(policy.path).value;
   } else {
     guard->pause(WallTime::max(), Clock::now(), wall_now());
-    guard->due = guard->structure = guard->must_report = true;
+    look_soon(*guard);
   }
   Guarded& guarded = guard == nullptr ? waiting : guard->guarded;
   const auto released = rg::release(guarded, files_);
@@ -122,7 +122,7 @@ void LaneLoop::look_at_all() {
   files_.tidy();
   for (auto& [id, guard] : guards_) {
     guard->failed_drift.clear();
-    guard->due = guard->structure = guard->must_report = true;
+    look_soon(*guard);
   }
   for (auto& [id, lister] : listers_) lister.due = true;
 }
@@ -153,6 +153,7 @@ void LaneLoop::drop(const std::string& path, bool restore) {
   world_.targets->forget(path);
   watcher_.forget(guard->id);
   ids_.erase(path);
+  busy_.erase(guard->id);
   guards_.erase(guard->id);
 }
 
@@ -161,7 +162,7 @@ void LaneLoop::take_over(std::unique_ptr<LaneGuard> guard) {
   guard->id = id;
   ids_[guard->guarded.policy.path] = id;
   keep_memory(*guard);
-  guards_.emplace(id, std::move(guard));
+  look_soon(*guards_.emplace(id, std::move(guard)).first->second);
 }
 
 std::unique_ptr<LaneGuard> LaneLoop::hand_over(const std::string& path) {
@@ -171,6 +172,7 @@ std::unique_ptr<LaneGuard> LaneLoop::hand_over(const std::string& path) {
   keeper_.forget(memory_job(path));  // the other lane's memory is the newer one from now on
   watcher_.forget(guard->id);
   ids_.erase(path);
+  busy_.erase(guard->id);
   guards_.erase(guard->id);
   return copy;
 }
@@ -189,7 +191,6 @@ void LaneLoop::unlist(const std::string& pattern) {
   ids_.erase(id);
 }
 
-// Watch, then list: what happened before a watch was there gives no event.
 void LaneLoop::list_again(Lister& lister) {
   const std::string& pattern = lister.policy.path;
   const GuardId id = ids_.at(pattern);
@@ -197,14 +198,12 @@ void LaneLoop::list_again(Lister& lister) {
   lister.due = false;
   Result<void> watched;
   watcher_.begin_watch(id);
-  const GlobMatch before = files_.expand(pattern, [&](const Chain& chain) {
+  GlobMatch match = files_.expand(pattern, [&](const Chain& chain) {
     if (auto added = watcher_.add_watch(id, chain); !added) watched = added;
   });
   watcher_.end_watch(id);
-  GlobMatch match = files_.expand(pattern, [](const Chain&) {});
   if (!watched) warn_of(lister, "new matches are seen every 30 s, for a watch can't be had: " + watched.error().text());
   if (match.cut) warn_of(lister, "more than 10,000 files match: the first ones are guarded");
-  lister.due = match.paths != before.paths;  // its directories, too, may be others than those that are watched
   lister.not_before = Clock::now() + kListAgain;
   if (!std::exchange(lister.must_report, false) && match.error == 0 && match.paths == lister.matches) return;
   lister.matches = match.paths;

@@ -94,10 +94,11 @@ PassOptions LaneLoop::options_for(LaneGuard& guard) {
 }
 
 void LaneLoop::pass_over_due() {
-  for (auto& [id, guard] : guards_) {  // while it is stuck in a pass, others than that guard may be taken from the map
-    if (!guard->due) continue;
-    if (budget_.wait(Clock::now()).count() > 0) return;  // it stays due
-    pass(*guard);
+  for (auto id = busy_.begin(); id != busy_.end();) {
+    LaneGuard& guard = *guards_.at(*id);
+    if (guard.due && budget_.wait(Clock::now()).count() > 0) return;  // it stays due
+    if (guard.due) pass(guard);  // while it is stuck in there, others may be taken from the lane
+    id = guard.is_busy() ? std::next(id) : busy_.erase(id);
   }
   bury();
   for (auto& [id, lister] : listers_) {

@@ -13,6 +13,7 @@ namespace rg {
 namespace {
 
 constexpr std::size_t kMaxMatches = 10'000;
+constexpr int kTurns = 4;  // a way that changes all the time is watched, and looked at again then
 
 bool all_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -54,16 +55,14 @@ class Expansion {
     const bool last = after.find_first_not_of('/') == std::string_view::npos;
     if (has_glob(part)) return list(done, part, last ? std::string_view() : after);
     if (!last) return expand(done + "/" + part, after, listed);
-    Chain chain = look(done + "/" + part);
+    const Chain chain = look(done + "/" + part, listed);
     const bool there = chain.reached_name() && chain.name_step().kind != NodeKind::absent;
     if (there) match_.paths.push_back(done + "/" + part);
-    tell(std::move(chain), listed);  // it may come later
   }
 
   void list(const std::string& done, const std::string& part, std::string_view after) {
-    const Chain chain = look(done + "/" + part);  // the pattern as a name: its directory is what we want
+    const Chain chain = look(done + "/" + part, nullptr);  // the pattern as a name: its directory is what we want
     const bool is_directory = chain.complete && chain.steps.size() == chain.named + 1;
-    tell(chain, nullptr);
     for (const std::string& name : is_directory ? matching_names(chain, part) : std::vector<std::string>{}) {
       if (full()) return;
       if (after.empty()) match_.paths.push_back(done + "/" + name);
@@ -71,8 +70,16 @@ class Expansion {
     }
   }
 
-  Chain look(const std::string& path) {
+  // Told first, so that it can be watched, then looked at: what comes in between isn't missed.
+  Chain look(const std::string& path, const Chain* listed) {
     Chain chain = walk(root_, path);
+    for (int turn = 0; turn < kTurns; ++turn) {
+      tell(chain, listed);
+      Chain again = walk(root_, path);
+      const bool same = same_chain(again, chain);
+      chain = std::move(again);
+      if (same) break;
+    }
     note(chain.error);
     return chain;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lib/tree/disk_files.hpp"
 #include "lib/watch/inotify_event.hpp"
 
 namespace rg {
@@ -39,7 +40,7 @@ Result<Watcher> Watcher::create() {
   return Watcher(std::move(fd));
 }
 
-Result<void> Watcher::add(GuardId guard, const Chain& chain, bool target) {
+Result<void> Watcher::add(GuardId guard, const Chain& chain, Role of_last) {
   Result<void> result;
   for (std::size_t i = 0; i < chain.steps.size(); ++i) {
     const Step& step = chain.steps[i];
@@ -49,8 +50,9 @@ Result<void> Watcher::add(GuardId guard, const Chain& chain, bool target) {
       continue;
     }
     const bool last = chain.complete && i + 1 == chain.steps.size();
-    const Role role = target && last ? Role::target : Role::way;
-    Interest interest{guard, step.place.name, role, has_glob(step.place.name)};
+    const bool pattern = has_glob(step.place.name);
+    const Role role = !last || (pattern && of_last == Role::member) ? Role::way : of_last;
+    Interest interest{guard, step.place.name, role, pattern, step.kind != NodeKind::absent};
     std::vector<Interest>& interests = directories_[wd];
     watched_[guard].insert(wd);
     const bool known = !interests.empty() && interests.back() == interest;  // chains of one guard begin alike
@@ -82,9 +84,9 @@ void Watcher::end_watch(GuardId guard) {
 
 Result<void> Watcher::watch(GuardId guard, const Chain& chain, const std::vector<Chain>& others) {
   begin_watch(guard);
-  Result<void> result = add(guard, chain, true);
+  Result<void> result = add(guard, chain, Role::target);
   for (const Chain& other : others) {
-    if (auto added = add(guard, other, false); !added) result = added;
+    if (auto added = add(guard, other, Role::way); !added) result = added;
   }
   end_watch(guard);
   return result;
@@ -144,17 +146,39 @@ void Watcher::read(const std::function<void(GuardId, const Change&)>& each) {
   if (got > 0) dispatch({buffer_.get(), static_cast<std::size_t>(got)}, each);
 }
 
-void Watcher::directory_event(std::uint32_t mask, std::string_view name, const Interest& interest,
-                              const std::function<void(GuardId, const Change&)>& each) const {
+void Watcher::directory_event(std::uint32_t mask, std::string_view name, Interest& interest,
+                              const std::function<void(GuardId, const Change&)>& each) {
   if ((mask & kSelf) != 0) return each(interest.guard, {Change::Kind::structure, How::unknown, -1});
   const bool hit = interest.pattern ? ::fnmatch(interest.name.c_str(), std::string(name).c_str(), FNM_PERIOD) == 0
                                     : name == interest.name;
   if (!hit) return;
   const How how = how_of(mask);
+  if (interest.role == Role::member) return member_event(mask, interest, each);
   if (interest.role == Role::way) return each(interest.guard, {Change::Kind::structure, how, -1});
   if ((mask & (IN_MOVED_TO | IN_CLOSE_WRITE)) != 0) return each(interest.guard, {Change::Kind::finished, how, -1});
   if ((mask & IN_CREATE) != 0) return each(interest.guard, {Change::Kind::unfinished, how, -1});
   each(interest.guard, {Change::Kind::touched, how, -1});
+}
+
+// A rewrite neither comes nor goes. What went is told at the end of the buffer: it may be back by then.
+void Watcher::member_event(std::uint32_t mask, Interest& interest,
+                           const std::function<void(GuardId, const Change&)>& each) {
+  if ((mask & (IN_DELETE | IN_MOVED_FROM)) != 0) {
+    interest.present = false;
+    gone_.emplace_back(interest.guard, interest.name);
+    return;
+  }
+  if ((mask & (IN_CREATE | IN_MOVED_TO)) == 0 || std::exchange(interest.present, true)) return;
+  each(interest.guard, {Change::Kind::structure, how_of(mask), -1});
+}
+
+// An exchange of ours ends with "moved from" the name and "moved to" the temporary one: the name is there.
+void Watcher::take_back(const std::string& temporary, std::vector<Interest>& interests) {
+  for (Interest& interest : interests) {
+    if (interest.role != Role::member || interest.present || temporary_name(interest.name) != temporary) continue;
+    interest.present = true;
+    std::erase(gone_, std::pair(interest.guard, interest.name));
+  }
 }
 
 void Watcher::inode_event(int watch, std::uint32_t mask, const std::function<void(GuardId, const Change&)>& each) {
@@ -182,11 +206,14 @@ void Watcher::dispatch(std::string_view bytes, const std::function<void(GuardId,
     if (inodes_.contains(event.watch)) return inode_event(event.watch, event.mask, each);
     const auto found = directories_.find(event.watch);
     if (found == directories_.end()) return;  // an old number's late event
-    for (const Interest& interest : found->second) directory_event(event.mask, event.name, interest, each);
+    for (Interest& interest : found->second) directory_event(event.mask, event.name, interest, each);
+    const bool back = !gone_.empty() && (event.mask & IN_MOVED_TO) != 0 && event.name.starts_with('.');
+    if (back) take_back(std::string(event.name), found->second);
     if ((event.mask & IN_IGNORED) == 0) return;
     for (const Interest& interest : found->second) lost_.insert(interest.guard);
     directories_.erase(found);
   });
+  for (const auto& [guard, name] : std::exchange(gone_, {})) each(guard, {Change::Kind::structure, How::removed, -1});
 }
 
 }  // namespace rg

@@ -10,6 +10,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "lib/reconcile/state.hpp"
@@ -44,10 +45,10 @@ class Watcher {
   /// Watches every directory of these chains for this guard, instead of what it watched before. Look again after it:
   /// what happened before the watch was there gives no event. An Error (ENOSPC, ENOMEM): some of it isn't watched.
   Result<void> watch(GuardId guard, const Chain& chain, const std::vector<Chain>& others);
-  /// The same, chain by chain, where they are many: begin, add, end. What no chain names any more isn't watched after
-  /// the end.
+  /// The same for what a glob's listing looked into, chain by chain: begin, add, end. What no chain names any more isn't
+  /// watched after the end. Events come of names that appear or go, not of rewrites of what is there.
   void begin_watch(GuardId guard);
-  Result<void> add_watch(GuardId guard, const Chain& chain) { return add(guard, chain, false); }
+  Result<void> add_watch(GuardId guard, const Chain& chain) { return add(guard, chain, Role::member); }
   void end_watch(GuardId guard);
   /// Watches the inode of an open file too: truncate(2), chmod(2), writes through another name.
   Result<void> watch_inode(GuardId guard, int fd);
@@ -64,22 +65,25 @@ class Watcher {
   void read(const std::function<void(GuardId, const Change&)>& each);
 
  private:
-  enum class Role { way, target };
+  enum class Role { way, target, member };
   struct Interest {
     GuardId guard;
     std::string name;
     Role role;
     bool pattern;
+    bool present;  // role member: whether the name is there
     friend bool operator==(const Interest&, const Interest&) = default;
   };
   static constexpr std::size_t kBufferBytes = 65536;
   explicit Watcher(FileDescriptor inotify) : inotify_(std::move(inotify)) {}
-  Result<void> add(GuardId guard, const Chain& chain, bool target);
+  Result<void> add(GuardId guard, const Chain& chain, Role of_last);
   void unwatch_inode(GuardId guard);
   void inode_event(int watch, std::uint32_t mask, const std::function<void(GuardId, const Change&)>& each);
   void dispatch(std::string_view bytes, const std::function<void(GuardId, const Change&)>& each);
-  void directory_event(std::uint32_t mask, std::string_view name, const Interest& interest,
-                       const std::function<void(GuardId, const Change&)>& each) const;
+  void directory_event(std::uint32_t mask, std::string_view name, Interest& interest,
+                       const std::function<void(GuardId, const Change&)>& each);
+  void member_event(std::uint32_t mask, Interest& interest, const std::function<void(GuardId, const Change&)>& each);
+  void take_back(const std::string& temporary, std::vector<Interest>& interests);
 
   FileDescriptor inotify_;
   std::unique_ptr<char[]> buffer_ = std::make_unique_for_overwrite<char[]>(kBufferBytes);
@@ -90,6 +94,7 @@ class Watcher {
   std::unordered_map<GuardId, std::set<int>> watched_;  // directories of each guard
   std::unordered_map<GuardId, std::set<int>> former_;   // between begin_watch() and end_watch()
   std::unordered_set<GuardId> lost_;
+  std::vector<std::pair<GuardId, std::string>> gone_;  // members that went, as far as this buffer of events tells
 };
 
 }  // namespace rg
