@@ -13,9 +13,11 @@
 #include "guardian/control.hpp"
 #include "guardian/log.hpp"
 #include "guardian/offline.hpp"
+#include "guardian/probe.hpp"
 #include "guardian/settings_source.hpp"
 #include "guardian/supervisor.hpp"
 #include "lib/report/diff.hpp"
+#include "lib/report/reasons.hpp"
 #include "lib/report/status.hpp"
 #include "lib/report/words.hpp"
 #include "lib/store/journal.hpp"
@@ -92,6 +94,14 @@ void warn_of_another_configuration(const Options& options, const Status& status)
   say("the running guardian has another configuration, and made its pass by that");
 }
 
+// The gate of `requires`.
+std::string why_closed(const Policy& policy) {
+  for (const Requirement& requirement : policy.requirements) {
+    if (const std::string why_not = probe(requirement, -1); !why_not.empty()) return requires_reason(why_not);
+  }
+  return {};
+}
+
 // One ordered pass by ourselves: a guard that doesn't hold keeps those behind it waiting, unless it is optional.
 int apply_offline(const Settings& settings, Offline& offline, const Directories& directories) {
   const Pauses pauses = Pauses::load(directories.runtime);
@@ -100,7 +110,13 @@ int apply_offline(const Settings& settings, Offline& offline, const Directories&
   int status = 0;
   for (const auto& [policy, guard] : offline.files(settings.guards)) {
     if (guard > waits_for) {
-      say(policy.path + ": waiting, an earlier guard doesn't hold");
+      say(policy.path + ": waiting: " + waits_reason(settings.guards[waits_for].path));
+      continue;
+    }
+    if (const std::string closed = why_closed(policy); !closed.empty()) {
+      say(policy.path + ": waiting: " + closed);
+      status = 3;
+      if (policy.enforce && !policy.optional) waits_for = std::min(waits_for, guard);
       continue;
     }
     Outcome outcome = offline.bring_to_hold(policy, pauses.of(policy.path).has_value());
@@ -176,7 +192,7 @@ int apply_command(const Options& options) {
   auto offline = Offline::open(options.root, directories.state);
   auto locked = offline ? offline->lock(settings->guards) : Result<void>(offline.error());
   if (!locked) {
-    say(locked.error().text());
+    say(why_not_locked("guards this directory", locked.error()));
     return 3;
   }
   return apply_offline(*settings, *offline, directories);
@@ -240,7 +256,7 @@ int release_command(const Options& options) {
   auto made = make_directories(directories.runtime);
   if (offline && made) made = offline->lock(settings->guards);
   if (!offline || !made) {
-    say(!offline ? offline.error().text() : made.error().text());
+    say(!offline ? offline.error().text() : why_not_locked("guards this directory", made.error()));
     return 3;
   }
   Pauses pauses = Pauses::load(directories.runtime);

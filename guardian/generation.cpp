@@ -97,6 +97,12 @@ GuardStatus* Supervisor::find(const std::string& path) {
   return place == places_.end() ? nullptr : &status_.guards[place->second];
 }
 
+// A glob that is paused pauses the files that it matches later, too.
+std::optional<WallTime> Supervisor::pause_of(std::size_t guard, const std::string& path) const {
+  const auto own = pauses_.of(path);
+  return own ? own : pauses_.of(rollout_->places()[guard].guard.path);
+}
+
 Policy Supervisor::policy_of(std::size_t guard, const std::string& path) const {
   Policy policy = setup_.loaded.settings->guards.at(guard);
   policy.path = path;
@@ -152,7 +158,7 @@ void Supervisor::carry_out(const Rollout::Order& order) {
       }
       const std::string& pattern = rollout_->places()[order.guard].guard.path;
       return lanes_->adopt({policy_of(order.guard, path), rollout_->generation(), order.ticket, order.guard,
-                            pattern != path, pauses_.of(path)},
+                            pattern != path, pause_of(order.guard, path)},
                            pattern);
     }
     case Kind::hold_back: {
@@ -196,8 +202,8 @@ void Supervisor::on_report(Report report) {
   guard->failures = failures;
   if (report.observed) unlooked_.erase(path);
   if (report.generation == rollout_->generation()) {
-    const bool was_paused = pauses_.of(path).has_value();
-    if (was_paused && !guard->paused_until) (void)pauses_.set(path, std::nullopt);
+    if (report.pause_ended) (void)pauses_.set(path, std::nullopt);
+    guard->paused_until = pause_of(*rollout_->guard_of(path), path);  // what was asked for since isn't in the report
     rollout_->paused(path, guard->paused_until.has_value());
     rollout_->said(path, report.ticket, report.said, Clock::now());
   }
@@ -207,15 +213,13 @@ void Supervisor::on_report(Report report) {
 void Supervisor::on_late(const std::string& path) {
   if (stopping_) return lanes_->stop([this] { finish(); });
   fail_unanswered(path, unanswered_reason());
-  for (const std::string& other : lanes_->behind(path)) {
-    fail_unanswered(other, not_looked_at_reason(path));
-    lanes_->tell(other, [other](LaneLoop& loop) { loop.report_again(other); });
-  }
+  for (const std::string& other : lanes_->behind(path)) fail_unanswered(other, not_looked_at_reason(path));
   pump_soon();
 }
 
 void Supervisor::fail_unanswered(const std::string& path, const std::string& reason) {
   if (rollout_) rollout_->unanswered(path, Clock::now());
+  lanes_->tell(path, [path](LaneLoop& loop) { loop.report_again(path); });  // once it is back
   record({failure_event(path, status_.generation, "failed", reason)});
   GuardStatus* guard = find(path);
   if (guard == nullptr) return;
@@ -235,7 +239,7 @@ void Supervisor::on_listed(std::size_t guard, std::uint64_t generation, std::uin
   for (const Policy& policy : setup_.loaded.settings->guards) others.insert(comparable_path(policy.path));
   std::erase_if(match.paths, [&](const std::string& path) { return others.contains(path); });  // it beats a glob
   rollout_->listed(guard, ticket, match.paths, Clock::now());
-  for (const std::string& path : match.paths) rollout_->paused(path, pauses_.of(path).has_value());
+  for (const std::string& path : match.paths) rollout_->paused(path, pause_of(guard, path).has_value());
   list_guards();
   pump_soon();
 }
@@ -270,7 +274,9 @@ void Supervisor::show_waiting(GuardStatus& guard) const {
   }
   guard.attempt = file->attempt + place.gate.attempt;
   if (file->stand == Rollout::Trial::Stand::unanswered) return;
-  if (!file->told || file->held_back) return set_state(guard, State::waiting, why_waiting(*index));
+  const bool waits = !file->told || file->held_back;
+  if (waits && guard.paused_until) return set_state(guard, State::paused, {});
+  if (waits) return set_state(guard, State::waiting, why_waiting(*index));
   if (!file->heard) set_state(guard, State::restoring, {});  // what held under the former policy says nothing
 }
 

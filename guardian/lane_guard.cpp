@@ -70,7 +70,7 @@ void LaneGuard::tick(Time now) {
   if (pause_ends && *pause_ends <= now) {
     pause_ends.reset();
     status.paused_until.reset();  // by the steady clock: a wall clock that was set back doesn't prolong it
-    due = structure = must_report = true;
+    due = structure = must_report = pause_ended = true;
   }
 }
 

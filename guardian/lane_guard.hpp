@@ -42,6 +42,7 @@ struct LaneGuard {
 
   // When it must look without an event.
   std::optional<Time> settle_at, fight_at, pause_ends;
+  bool pause_ended = false;  ///< since the last report
 
   Pace pace;
   bool was_refused = false;

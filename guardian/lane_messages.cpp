@@ -17,7 +17,8 @@ WallTime wall_now() { return std::chrono::system_clock::now(); }
 
 LaneGuard* LaneLoop::find(const std::string& path) {
   const auto id = ids_.find(path);
-  return id == ids_.end() ? nullptr : guards_.at(id->second).get();
+  const auto guard = id == ids_.end() ? guards_.end() : guards_.find(id->second);
+  return guard == guards_.end() ? nullptr : guard->second.get();
 }
 
 LaneGuard& LaneLoop::make_guard(const std::string& path) {
@@ -84,13 +85,14 @@ void LaneLoop::look(const std::string& path, std::uint64_t ticket) {
 }
 
 void LaneLoop::report_again(const std::string& path) {
-  if (LaneGuard* guard = find(path)) look_soon(*guard);
+  if (LaneGuard* guard = find(path)) return look_soon(*guard);
+  const auto lister = ids_.find(path);
+  if (lister != ids_.end()) listers_.at(lister->second).due = listers_.at(lister->second).must_report = true;
 }
 
 void LaneLoop::hold_back(const std::string& path, const std::string& reason) {
   LaneGuard* guard = find(path);
   if (guard == nullptr) return;
-  guard->ticket = 0;
   guard->held_back = reason;
 }
 

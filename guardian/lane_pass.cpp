@@ -12,6 +12,7 @@ namespace rg {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr milliseconds kMostCounted{50};
 constexpr std::size_t kMaxOrphans = 16, kHeldDirectories = 256;
 // An fsync makes the whole file system commit, and writers wait for it: not while they are at it.
 constexpr milliseconds kDurableQuiet{1000}, kDurableMost{30000};
@@ -114,7 +115,8 @@ void LaneLoop::pass(LaneGuard& guard) {
   const auto here = at(guard.guarded.policy);
   Outcome outcome = reconcile(guard.guarded, files_, options_for(guard));
   settle_outcome(guard, outcome, begun);
-  budget_.spent(Clock::now() - begun, Clock::now());
+  // A disk that lets us wait takes no CPU: of a long pass only so much counts.
+  budget_.spent(std::min<std::chrono::nanoseconds>(Clock::now() - begun, kMostCounted), Clock::now());
 }
 
 // The state that an outcome means, and when to look again.
@@ -177,7 +179,7 @@ void LaneLoop::settle_outcome(LaneGuard& guard, Outcome& outcome, Time begun) {
   const auto wall = std::chrono::system_clock::now();
   note_events(guard, report.events);
   if (!waits || verdict.state != State::failed) note_failure(guard, verdict.state, verdict.reason, report);
-  guard.how = How::unknown;
+  if (verdict.state != State::settling) guard.how = How::unknown;
   const State before = guard.status.state;
   const bool changed = guard.set_state(verdict.state, verdict.reason, wall);
   if (is_worth_an_event(before, verdict.state)) {
@@ -327,6 +329,7 @@ void LaneLoop::orphan_closed(LaneGuard& guard, int watch) {
 void LaneLoop::post(LaneGuard& guard, Report report) {
   report.generation = guard.generation;
   report.ticket = guard.ticket;
+  report.pause_ended = std::exchange(guard.pause_ended, false);
   report.status = guard.status;
   report.file_systems = guard.file_systems;
   for (Event& event : report.events) event.generation = guard.generation;

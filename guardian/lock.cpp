@@ -53,6 +53,11 @@ Result<std::vector<FileDescriptor>> lock_all(const SharedDescriptor& root, const
   return locks;
 }
 
+std::string why_not_locked(const char* what, const Error& error) {
+  if (error.code != EWOULDBLOCK) return error.text();
+  return std::string("another guardian ") + what + ": " + error.path;
+}
+
 Result<FileDescriptor> lock_runtime(const std::string& directory) {
   const std::string path = directory + "/lock";
   FileDescriptor fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));

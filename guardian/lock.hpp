@@ -39,6 +39,9 @@ struct LockTry {
 [[nodiscard]] Result<std::vector<FileDescriptor>> lock_all(const SharedDescriptor& root,
                                                            const std::vector<Policy>& guards);
 
+/// Why a lock can't be had: "another guardian guards this directory: /etc", or the error.
+[[nodiscard]] std::string why_not_locked(const char* what, const Error& error);
+
 /// The lock of a runtime directory: one guardian each. An Error with EWOULDBLOCK: it is taken.
 [[nodiscard]] Result<FileDescriptor> lock_runtime(const std::string& directory);
 

@@ -1,5 +1,8 @@
 // What clients of the control socket ask for.
+#include <fnmatch.h>
+
 #include <algorithm>
+#include <atomic>
 #include <boost/asio/post.hpp>
 #include <boost/json.hpp>
 
@@ -11,6 +14,7 @@ namespace rg {
 namespace {
 
 namespace json = boost::json;
+constexpr std::chrono::milliseconds kAnswerWithin{2000};
 constexpr std::chrono::milliseconds kMostTime = std::chrono::hours{24 * 366};
 
 std::string text_of(const json::object& request, std::string_view key) {
@@ -73,58 +77,81 @@ void Supervisor::finish_waiter(WaiterId id) {
   if (!waiter.empty()) waiter.mapped().finish();
 }
 
-std::vector<std::string> Supervisor::named(const json::object& request) const {
+Supervisor::Named Supervisor::named(const json::object& request) const {
   const std::string path = text_of(request, "path");
-  std::vector<std::string> paths;
-  for (const GuardStatus& guard : status_.guards) {
-    const auto index = rollout_->guard_of(guard.path);
-    const bool matched = index && rollout_->places()[*index].guard.path == path;  // by the glob that was said
-    if (path.empty() || guard.path == path || matched) paths.push_back(guard.path);
+  Named all;
+  for (const Rollout::Place& place : rollout_->places()) {
+    const bool whole = path.empty() || place.guard.path == path;
+    if (whole && place.guard.glob) all.globs.push_back(place.guard.path);
+    for (const auto& [file, member] : place.members) {
+      if (whole || file == path) all.files.push_back(file);
+    }
   }
-  return paths;
+  return all;
 }
 
 void Supervisor::set_pause(const json::object& request, const Answer& answer) {
-  const auto paths = named(request);
+  const Named paths = named(request);
   if (paths.empty()) return answer(refusal("no such guard: " + text_of(request, "path")));
   const auto time = milliseconds_of(request, "for_ms");
   const WallTime until = time ? std::chrono::system_clock::now() + *time : WallTime::max();
-  for (const std::string& path : paths) {
-    if (auto set = pauses_.set(path, until); !set) return answer(refusal(set.error().text()));
+  for (const auto* list : {&paths.globs, &paths.files}) {
+    for (const std::string& path : *list) {
+      if (auto set = pauses_.set(path, until); !set) return answer(refusal(set.error().text()));
+    }
+  }
+  for (const std::string& path : paths.files) {
     lanes_->tell(path, [path, until](LaneLoop& loop) { loop.pause(path, until); });
     find(path)->paused_until = until;
   }
-  const auto all_paused = [this, paths] {
-    return std::all_of(paths.begin(), paths.end(), [this](const std::string& path) {
+  refresh();
+  const auto all_paused = [this, files = paths.files] {
+    return std::all_of(files.begin(), files.end(), [this](const std::string& path) {
       const GuardStatus* guard = find(path);
       return guard == nullptr || guard->state == State::paused || guard->state == State::waiting;
     });
   };
   wait_until(
-      all_paused, std::chrono::milliseconds{2000},
+      all_paused, kAnswerWithin,
       [answer] {
         answer({{"ok", true}});
       },
       answer);
 }
 
+// Those, too, that a glob doesn't match any more.
+std::vector<std::string> Supervisor::paused_by(const json::object& request) const {
+  const std::string wanted = text_of(request, "path");
+  std::vector<std::string> paths = pauses_.paths();
+  std::erase_if(paths, [&](const std::string& path) {
+    const bool matched = ::fnmatch(wanted.c_str(), path.c_str(), FNM_PATHNAME | FNM_PERIOD) == 0;
+    return !wanted.empty() && path != wanted && !(has_glob(wanted) && matched);
+  });
+  return paths;
+}
+
 void Supervisor::resume(const json::object& request, const Answer& answer) {
-  const auto paths = named(request);
-  if (paths.empty()) return answer(refusal("no such guard: " + text_of(request, "path")));
-  for (const std::string& path : paths) {
+  const Named paths = named(request);
+  const auto paused = paused_by(request);
+  if (paths.empty() && paused.empty()) return answer(refusal("no such guard: " + text_of(request, "path")));
+  for (const std::string& path : paused) {
     if (auto set = pauses_.set(path, std::nullopt); !set) return answer(refusal(set.error().text()));
+  }
+  for (const std::string& path : paths.files) {
+    (void)pauses_.set(rollout_->places()[*rollout_->guard_of(path)].guard.path, std::nullopt);  // of all its glob matches
     lanes_->tell(path, [path](LaneLoop& loop) { loop.pause(path, std::nullopt); });
     rollout_->paused(path, false);
+    find(path)->paused_until.reset();
   }
   pump_soon();
-  const auto none_paused = [this, paths] {
-    return std::none_of(paths.begin(), paths.end(), [this](const std::string& path) {
+  const auto none_paused = [this, files = paths.files] {
+    return std::none_of(files.begin(), files.end(), [this](const std::string& path) {
       const GuardStatus* guard = find(path);
       return guard != nullptr && guard->state == State::paused;
     });
   };
   wait_until(
-      none_paused, std::chrono::milliseconds{2000},
+      none_paused, kAnswerWithin,
       [answer] {
         answer({{"ok", true}});
       },
@@ -132,24 +159,37 @@ void Supervisor::resume(const json::object& request, const Answer& answer) {
 }
 
 void Supervisor::release(const json::object& request, const Answer& answer) {
-  const auto paths = named(request);
+  const Named paths = named(request);
   if (paths.empty()) return answer(refusal("no such guard: " + text_of(request, "path")));
   struct Pending {
-    std::size_t left;
+    std::atomic<bool> given_up{false};  // nobody waits any more: what hasn't begun isn't done
+    std::size_t left = 0;
     std::string errors;
   };
-  const auto pending = std::make_shared<Pending>(Pending{paths.size(), {}});
-  for (const std::string& path : paths) {
-    (void)pauses_.set(path, WallTime::max());
+  const auto pending = std::make_shared<Pending>();
+  pending->left = paths.files.size();
+  std::chrono::milliseconds limit = kAnswerWithin;
+  for (const std::string& path : paths.globs) (void)pauses_.set(path, WallTime::max());
+  for (const std::string& path : paths.files) {
     const Policy policy = policy_of(rollout_->guard_of(path).value_or(0), path);
-    lanes_->tell_any(path, [this, pending, answer, policy](LaneLoop& loop) {
-      mailbox_->post([pending, answer, error = loop.release(policy)] {
+    limit = std::min(limit + policy.deadline, kMostTime);
+    lanes_->tell_any(path, [this, pending, policy](LaneLoop& loop) {
+      if (pending->given_up) return;
+      mailbox_->post([this, pending, path = policy.path, error = loop.release(policy)] {
+        if (error.empty()) (void)pauses_.set(path, WallTime::max());
         if (!error.empty()) pending->errors.append(pending->errors.empty() ? "" : "; ").append(error);
-        if (--pending->left != 0) return;
-        answer(pending->errors.empty() ? json::object{{"ok", true}} : refusal(pending->errors));
+        --pending->left;
+        refresh();
       });
     });
   }
+  wait_until([pending] { return pending->left == 0; }, limit,
+             [pending, answer] {
+               pending->given_up = true;
+               if (pending->left != 0) return answer(refusal("a file system doesn't answer: not released"));
+               answer(pending->errors.empty() ? json::object{{"ok", true}} : refusal(pending->errors));
+             },
+             answer);
 }
 
 // One pass over everything, by the running guardian itself.

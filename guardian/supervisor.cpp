@@ -19,12 +19,8 @@ constexpr std::chrono::seconds kLockAgain{2};
 
 WallTime wall_now() { return std::chrono::system_clock::now(); }
 
-std::string why_not_locked(const char* what, const Error& error) {
-  if (error.code != EWOULDBLOCK) return error.text();
-  return std::string("another guardian ") + what + ": " + error.path;
-}
-
 LogLevel level_of(const Event& event) {
+  if (event.outcome == "cancelled") return LogLevel::info;
   if (event.kind == Event::Kind::failure) return LogLevel::error;
   const bool bad = event.outcome == "contested" || event.outcome == "blocked" || event.outcome == "failed";
   return bad ? LogLevel::warning : LogLevel::info;

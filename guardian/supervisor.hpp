@@ -82,6 +82,7 @@ class Supervisor {
   void show_waiting(GuardStatus& guard) const;
   void reconciled();
   [[nodiscard]] std::string why_waiting(std::size_t guard) const;
+  [[nodiscard]] std::optional<WallTime> pause_of(std::size_t guard, const std::string& path) const;
   [[nodiscard]] Policy policy_of(std::size_t guard, const std::string& path) const;
   GuardStatus* find(const std::string& path);
   // reload.cpp
@@ -105,7 +106,12 @@ class Supervisor {
   void release(const boost::json::object& request, const Answer& answer);
   void apply(const Answer& answer);
   [[nodiscard]] bool pass_is_over() const;
-  [[nodiscard]] std::vector<std::string> named(const boost::json::object& request) const;
+  struct Named {  ///< what a request is about
+    std::vector<std::string> files, globs;
+    [[nodiscard]] bool empty() const { return files.empty() && globs.empty(); }
+  };
+  [[nodiscard]] std::vector<std::string> paused_by(const boost::json::object& request) const;
+  [[nodiscard]] Named named(const boost::json::object& request) const;
 
   Recorder recorder_;  // first: what others still give it when they end is done
   Setup setup_;

@@ -208,7 +208,8 @@ class Pass {
     if (std::string why = options_.interrupted ? options_.interrupted() : std::string{}; !why.empty()) {
       return refused(Interrupted{std::move(why)});
     }
-    const Replacement wanted = replacement_for(guarded_, decision);
+    Replacement wanted = replacement_for(guarded_, decision);
+    if (options_.interrupted) wanted.too_late = [this] { return !options_.interrupted().empty(); };
     if (options_.was_refused && writes_ == 0) {
       if (std::string still = files_.standing_refusal(wanted.place); !still.empty()) {
         return refused(Refused{std::move(still)});
@@ -216,6 +217,7 @@ class Pass {
     }
     if (decision.content.filled && options_.intend && !decision.make_link) options_.intend(sha256_hex(decision.bytes));
     auto swap = files_.replace(wanted);
+    if (!swap && swap.error().code == ECANCELED) return refused(Interrupted{options_.interrupted()});
     if (!swap) {
       if (!decision.make_link) guarded_.half = HalfWritten{guarded_.seen.bytes, decision.bytes};
       std::string reason = files_.refusal(wanted.place, swap.error());

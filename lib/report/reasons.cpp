@@ -25,8 +25,8 @@ std::string not_listed_reason(const std::string& error) { return "which files ma
 std::string no_match_reason() { return "no file matches"; }
 
 std::string cancelled_reason(std::uint64_t next, std::size_t done, std::size_t of) {
-  return "cancelled at " + std::to_string(done) + " of " + std::to_string(of) + " by generation " +
-         std::to_string(next);
+  return "the update was at " + std::to_string(done) + " of " + std::to_string(of) + " when generation " +
+         std::to_string(next) + " came";
 }
 
 std::string not_looked_at_reason(const std::string& guard) {

@@ -6,6 +6,7 @@
 
 #include "lib/policy/finder.hpp"
 #include "lib/report/diff.hpp"
+#include "lib/report/reasons.hpp"
 #include "lib/report/status.hpp"
 #include "lib/report/text.hpp"
 #include "lib/report/words.hpp"
@@ -53,7 +54,10 @@ std::string advice(const GuardStatus& guard) {
     case State::settling:
       return "somebody is still writing the file; it is judged when he closes it, or when `settle` is over";
     case State::waiting:
-      return "a guard before it in the configuration doesn't hold yet: look at that one, or make that one `optional`";
+      if (guard.reason.starts_with(waits_reason(""))) {
+        return "a guard before it in the configuration doesn't hold: look at that one, or make that one `optional`";
+      }
+      return guard.reason.empty() ? "" : "start that server, or look whether it answers: dig @SERVER NAME";
     case State::contested:
       return fmt::format(
           "another writer undoes it again and again: resolv-guardian history --diff shows whose it is; "
@@ -64,7 +68,7 @@ std::string advice(const GuardStatus& guard) {
     case State::observing:
       return "enforce = false: nothing is written; resolv-guardian check shows what a restore would change";
     case State::failed:
-      return "tried again by itself, ever more slowly; resolv-guardian history shows the attempts";
+      return "tried again by itself, every 2 s at the slowest; resolv-guardian history shows the attempts";
   }
   return {};
 }
@@ -168,7 +172,7 @@ std::string violations_text(const Event& event) {
 
 // "rewritten by NetworkManager (renamed): required, order"
 std::string judged_text(const Event& event) {
-  return change_text(event) + ": " + (event.violations.empty() ? "holds" : violations_text(event));
+  return change_text(event) + (event.violations.empty() ? "" : ": " + violations_text(event));
 }
 
 // A file system that doesn't answer, or a gate: no change has come before.

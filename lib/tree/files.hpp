@@ -47,6 +47,9 @@ struct Replacement {
   bool in_place = false;
   bool only_attributes = false;  ///< mode and label alone: no content is touched
   bool remove = false;           ///< nothing shall stand there
+  /// Asked at the last moment, when what comes before has taken its time: true where nothing may be written any more.
+  /// The Error's code is ECANCELED then.
+  std::function<bool()> too_late;
 };
 
 struct Swap {

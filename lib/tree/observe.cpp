@@ -48,8 +48,8 @@ int open_node(const Place& place, const FinalNode& node) {
   constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   FileDescriptor named(::openat(place.directory->get(), place.name.c_str(), kFlags));
   struct stat info {};
-  const bool same = named && ::fstat(named.get(), &info) == 0 && info.st_ino == node.info.st_ino &&
-                    info.st_dev == node.info.st_dev;
+  const bool same =
+      named && ::fstat(named.get(), &info) == 0 && info.st_ino == node.info.st_ino && info.st_dev == node.info.st_dev;
   if (same) return named.release();
   const std::string self = "/proc/thread-self/fd/" + std::to_string(node.file->get());
   return ::open(self.c_str(), kFlags & ~O_NOFOLLOW);

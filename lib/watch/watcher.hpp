@@ -45,8 +45,8 @@ class Watcher {
   /// Watches every directory of these chains for this guard, instead of what it watched before. Look again after it:
   /// what happened before the watch was there gives no event. An Error (ENOSPC, ENOMEM): some of it isn't watched.
   Result<void> watch(GuardId guard, const Chain& chain, const std::vector<Chain>& others);
-  /// The same for what a glob's listing looked into, chain by chain: begin, add, end. What no chain names any more isn't
-  /// watched after the end. Events come of names that appear or go, not of rewrites of what is there.
+  /// The same for what a glob's listing looked into, chain by chain: begin, add, end. What no chain names any more
+  /// isn't watched after the end. Events come of names that appear or go, not of rewrites of what is there.
   void begin_watch(GuardId guard);
   Result<void> add_watch(GuardId guard, const Chain& chain) { return add(guard, chain, Role::member); }
   void end_watch(GuardId guard);

@@ -125,6 +125,22 @@ def a_gate_that_nobody_opens_keeps_nobody_from_stopping(world):
     expect(time.monotonic() - start < 1 * world.settings.patience, "SIGTERM took more than 1 s")
 
 
+@case(needs="root")
+def apply_asks_too(world):
+    """without a running guardian"""
+    where = address()
+    world.write(conf("192.0.2.53"))
+    world.write(conf("192.0.2.60"), FIRST)
+    world.configure(gated(server=where), guard(FIRST))
+    done = world.run("apply", code=3)
+    expect("requires" in done.stderr and FIRST in done.stderr, done.stderr)
+    equal((world.servers(), world.servers(FIRST)), (["192.0.2.53"], ["192.0.2.60"]))
+    server = Server(where, answer)
+    world.run("apply", code=0)
+    equal(world.servers(), ["127.0.0.1", "192.0.2.53"])
+    server.close()
+
+
 @case()
 def config_prints_it(world):
     world.configure(gated())

@@ -125,6 +125,27 @@ def commands_take_the_matches(world):
     equal([world.servers(name(space)) for space in ("blue", "red")], [["192.0.2.60"], ["192.0.2.61"]])
 
 
+@case(tags="sanitize")
+def commands_take_a_glob_without_a_match(world):
+    world.write(conf("192.0.2.53"))
+    world.configure(guard(PATTERN), guard())
+    guardian = world.start()
+    for words in (["pause"], ["resume"], ["pause", PATTERN], ["release", PATTERN], ["resume", PATTERN], ["release"], ["resume"],
+                  ["pause", PATTERN]):
+        world.run(*words, code=0)
+    equal(guardian.process.poll(), None, "ended with")
+    make(world, "blue", "192.0.2.60")  # it was paused before it came
+    world.wait_state("paused", name("blue"))
+    equal(world.servers(name("blue")), ["192.0.2.60"])
+    world.run("pause", name("blue"), code=0)
+    os.unlink(world.path(name("blue")))
+    wait_for(lambda: PATTERN in paths(world), "it is gone")
+    world.run("resume", name("blue"), code=0)
+    world.run("resume", PATTERN, code=0)
+    make(world, "blue", "192.0.2.60")
+    world.wait_servers(["127.0.0.1", "192.0.2.60"], name("blue"))
+
+
 @case(needs="plain", tags="slow")
 def two_thousand_matches(world):
     """one thread, one descriptor table: what is held for a match is small"""

@@ -182,6 +182,47 @@ def killed_while_a_disk_hangs(world):
     stuck_and_ended(world, lambda guardian: guardian.signal(signal.SIGKILL))
 
 
+@case(needs="mountns fuse", tags="sanitize")
+def a_fuse_that_hangs_between_two_guards(world):
+    """The second of three: those before it hold, those behind it wait, and all goes on once it is back."""
+    daemon = world.mount_fuse()
+    other = "/run/last.conf"
+    world.configure('ready_within = "never"\n', guard(), guard(FUSE, deadline="300ms"), guard(other))
+    for path, server in (("/etc/resolv.conf", "192.0.2.53"), (FUSE, "192.0.2.60"), (other, "192.0.2.61")):
+        world.write(conf(server), path)
+    daemon.send_signal(signal.SIGSTOP)
+    guardian = world.start(ready=False)
+    world.wait_state("failed", FUSE, reason="^deadline passed")
+    world.wait_state("holds")
+    world.wait_state("waiting", other)
+    daemon.send_signal(signal.SIGCONT)
+    guardian.wait_ready()
+    for path, server in (("/etc/resolv.conf", "192.0.2.53"), (FUSE, "192.0.2.60"), (other, "192.0.2.61")):
+        world.wait_servers([OURS, server], path)
+
+
+@case(needs="mountns loop plain")
+def what_comes_back_late_writes_nothing(world):
+    """It was paused meanwhile, and asked to be released by somebody who has given up: neither is done over."""
+    world.mount_disk()
+    begin_apart(world, DISK)
+    world.run("pause", DISK, code=0)
+    world.rename_in(conf("192.0.2.61"), DISK)
+    with world.frozen() as thaw:
+        world.others.append(subprocess.Popen(world.command("resume", DISK), stderr=subprocess.DEVNULL))
+        world.wait_state("failed", DISK, reason="^deadline passed")
+        world.others.append(subprocess.Popen(world.command("pause", DISK), stderr=subprocess.DEVNULL))
+        equal(world.run("release", DISK, timeout=10).returncode, 3)
+        hold_for(lambda: answers(world, "failed", DISK), "its state", 1.5)
+        thaw()
+    start = time.monotonic()
+    world.wait_state("paused", DISK)
+    expect(time.monotonic() - start < 2 * world.settings.patience, "it took its time after the thaw")
+    hold_for(lambda: world.servers(DISK) == ["192.0.2.61"], "it was written though it is paused", 0.5)
+    world.run("resume", DISK, code=0)
+    world.wait_servers([OURS, "192.0.2.61"], DISK)
+
+
 @case(needs="mountns loop", tags="sanitize")
 def a_link_that_leads_to_a_disk_that_hangs(world):
     """Nobody knew that the guard would get there: those beside it are taken from its lane."""

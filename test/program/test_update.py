@@ -47,7 +47,7 @@ def bug_1843526_an_update_that_was_cancelled_is_no_success(world):
     wait_for(lambda: [e for e in world.history("failure") if e["outcome"] == "cancelled"], "the cancelled update is told")
     cancelled, = [e for e in world.history("failure") if e["outcome"] == "cancelled"]
     equal((cancelled["path"], cancelled["generation"]), (PATHS[0], 1))
-    expect("at 0 of 3" in cancelled["reason"], cancelled["reason"])
+    expect("at 0 of 3" in cancelled["reason"] and "generation 2" in cancelled["reason"], cancelled["reason"])
     expect("READY=1" not in guardian.lines(), "READY")
     equal([world.servers(path) for path in PATHS[1:]], [["192.0.2.53"]] * 2, "what waits was written")
     os.rmdir(world.path(PATHS[0]))

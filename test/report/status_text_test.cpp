@@ -158,7 +158,7 @@ TEST_CASE("event_text: one line for each kind") {
   event.how = How::written;
   event.reason.clear();
   CHECK(event_text(event) ==
-        "rewrite /etc/resolv.conf: rewritten by NetworkManager (written): holds; reads 127.0.0.1, 192.0.2.1");
+        "rewrite /etc/resolv.conf: rewritten by NetworkManager (written); reads 127.0.0.1, 192.0.2.1");
   event.kind = Event::Kind::reload;
   event.path.clear();
   event.generation = 4;
