@@ -6,6 +6,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <list>
+#include <mutex>
+#include <set>
 #include <utility>
 
 #include "guardian/keeper.hpp"
@@ -16,6 +19,7 @@ namespace rg {
 namespace {
 
 constexpr std::chrono::seconds kAnswerWithin{1};
+constexpr std::size_t kMostThreads = 8;
 
 struct Told {
   LockTry::Came came;
@@ -61,22 +65,41 @@ std::optional<std::pair<Told, FileDescriptor>> hear(int socket) {
 
 }  // namespace
 
+// Some threads that take one directory after the other: as many may hang before the others have to wait.
 struct DirectoryLocks::Round {
   std::vector<std::string> folders;
-  std::vector<LockedNode> held;
   FileDescriptor here, there;
-  std::atomic<std::size_t> at{0};
-  std::atomic<bool> given_up{false};  // what follows is another thread's
-  std::string stuck;                  // the folder that it was given up at
-  std::thread thread;
+  std::mutex mutex;
+  std::set<LockedNode> claimed;  // ours, or being locked by one of the threads
+  std::set<std::size_t> tried;   // the folders that some thread is at
+  std::size_t next = 0;          // the first folder that nobody has begun
+  std::list<std::thread> threads;
 
+  std::optional<std::size_t> take(std::optional<std::size_t> done) {
+    const std::lock_guard lock(mutex);
+    if (done) tried.erase(*done);
+    if (next >= folders.size()) return std::nullopt;
+    tried.insert(next);
+    return next++;
+  }
+  bool claim(const LockedNode& node) {
+    const std::lock_guard lock(mutex);
+    return claimed.insert(node).second;
+  }
+  // What nobody has begun isn't begun any more. The folders that threads are stuck at.
+  std::set<std::string> give_up() {
+    const std::lock_guard lock(mutex);
+    next = folders.size();
+    std::set<std::string> stuck;
+    for (const std::size_t at : tried) stuck.insert(folders[at]);
+    return stuck;
+  }
   void run(const SharedDescriptor& root, const Mailbox& mailbox) {
     block_signals();
     own_descriptors({root->get(), there.get(), mailbox.descriptor()});
-    for (; at < folders.size() && !given_up; ++at) {
-      const LockTry tried = lock_folder(root, folders[at], held);
-      if (tried.came == LockTry::Came::locked) held.push_back(tried.node);
-      tell(there.get(), {tried.came, tried.node, tried.error, at}, tried.fd.get());
+    for (auto at = take(std::nullopt); at; at = take(at)) {
+      const LockTry tried_it = lock_folder(root, folders[*at], [this](const LockedNode& node) { return claim(node); });
+      tell(there.get(), {tried_it.came, tried_it.node, tried_it.error, *at}, tried_it.fd.get());
     }
   }
 };
@@ -87,7 +110,7 @@ DirectoryLocks::DirectoryLocks(boost::asio::io_context& io, std::shared_ptr<Mail
 DirectoryLocks::~DirectoryLocks() {
   if (round_) abandoned_.push_back(round_);
   for (const auto& round : abandoned_) {
-    if (round->thread.joinable()) round->thread.join();
+    for (std::thread& thread : round->threads) thread.join();
   }
 }
 
@@ -101,30 +124,25 @@ void DirectoryLocks::begin_anew() {
   wanted_.clear();
   error_.reset();
   complete_ = true;
-  begin(*std::exchange(next_, std::nullopt));
-}
-
-void DirectoryLocks::begin(std::vector<std::string> folders) {
+  std::vector<std::string> folders = *std::exchange(next_, std::nullopt);
   for (const auto& stuck : abandoned_) {  // what a thread is stuck at holds up no second one
-    if (std::erase(folders, stuck->stuck) != 0) complete_ = false;
+    const std::set<std::string> at = stuck->give_up();
+    if (std::erase_if(folders, [&](const std::string& folder) { return at.contains(folder); }) != 0) complete_ = false;
   }
+  if (folders.empty()) return finish();
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     error_ = errno_error("socketpair");
     return finish();
   }
   round_ = std::make_shared<Round>();
-  round_->folders = std::move(folders);
-  round_->held = nodes();
   round_->here = FileDescriptor(ends[0]);
   round_->there = FileDescriptor(ends[1]);
-  auto started = start_thread(round_->thread, [this, round = round_.get()] {
-    round->run(root_, *mailbox_);
-    mailbox_->post([this, round] { round_ended(round); });
-  });
-  if (!started) {
+  for (const Lock& lock : locks_) round_->claimed.insert(lock.node);
+  round_->folders = std::move(folders);
+  for (std::size_t i = 0; i < std::min(round_->folders.size(), kMostThreads); ++i) start_one();
+  if (round_->threads.empty()) {
     round_.reset();
-    error_ = started.error();
     return finish();
   }
   timer_.expires_after(kAnswerWithin);
@@ -133,10 +151,15 @@ void DirectoryLocks::begin(std::vector<std::string> folders) {
   });
 }
 
-std::vector<LockedNode> DirectoryLocks::nodes() const {
-  std::vector<LockedNode> all;
-  for (const Lock& lock : locks_) all.push_back(lock.node);
-  return all;
+void DirectoryLocks::start_one() {
+  const auto self = round_->threads.emplace(round_->threads.end());
+  auto started = start_thread(*self, [this, self, round = round_.get()] {
+    round->run(root_, *mailbox_);
+    mailbox_->post([this, self, round] { thread_ended(round, self); });
+  });
+  if (started) return;
+  round_->threads.erase(self);
+  if (round_->threads.empty()) error_ = started.error();
 }
 
 void DirectoryLocks::collect(Round& round) {
@@ -159,9 +182,11 @@ void DirectoryLocks::collect(Round& round) {
   }
 }
 
-void DirectoryLocks::round_ended(Round* round) {
-  round->thread.join();
+void DirectoryLocks::thread_ended(Round* round, std::list<std::thread>::iterator thread) {
+  thread->join();
+  round->threads.erase(thread);
   collect(*round);
+  if (!round->threads.empty()) return;
   const auto is_it = [&](const auto& other) { return other.get() == round; };
   if (std::erase_if(abandoned_, is_it) != 0) return;
   round_.reset();
@@ -169,18 +194,13 @@ void DirectoryLocks::round_ended(Round* round) {
   finish();
 }
 
-// It is stuck at one directory: the next thread goes on behind it.
+// Some thread is stuck: nobody waits for it, and what it comes to is taken when it comes.
 void DirectoryLocks::abandon() {
   collect(*round_);
-  const std::size_t at = round_->at;
-  if (at >= round_->folders.size()) return;  // it is through: round_ended() is on its way
   complete_ = false;
-  std::vector<std::string> rest(round_->folders.begin() + static_cast<std::ptrdiff_t>(at) + 1, round_->folders.end());
-  round_->stuck = round_->folders[at];
-  round_->given_up = true;
+  (void)round_->give_up();
   abandoned_.push_back(std::exchange(round_, nullptr));
-  if (rest.empty()) return finish();
-  begin(std::move(rest));
+  finish();
 }
 
 void DirectoryLocks::finish() {

@@ -1,11 +1,11 @@
 // The running guardian's locks on guarded directories. They belong to the main thread's descriptor table, which no
-// stuck thread has, and are taken by a thread of its own, which a file system may hold up. Main thread.
+// stuck thread has, and are taken by threads of their own, which a file system may hold up. Main thread.
 #pragma once
 
-#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,12 +40,11 @@ class DirectoryLocks {
   };
   struct Round;
   void begin_anew();
-  void begin(std::vector<std::string> folders);
+  void start_one();
   void collect(Round& round);
-  void round_ended(Round* round);
+  void thread_ended(Round* round, std::list<std::thread>::iterator thread);
   void abandon();
   void finish();
-  [[nodiscard]] std::vector<LockedNode> nodes() const;
   std::shared_ptr<Mailbox> mailbox_;
   SharedDescriptor root_;
   boost::asio::steady_timer timer_;

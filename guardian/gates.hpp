@@ -27,8 +27,8 @@ class Gates {
  private:
   Gates(std::shared_ptr<Mailbox> mailbox, FileDescriptor stop);
   std::shared_ptr<Mailbox> mailbox_;
-  FileDescriptor stop_;  ///< readable once everything is given up
-  std::list<std::thread> threads_;
+  FileDescriptor stop_;                              ///< readable once everything is given up
+  std::shared_ptr<std::list<std::thread>> threads_;  ///< gone with us: an answer that comes later is nobody's
 };
 
 }  // namespace rg

@@ -28,13 +28,14 @@ std::vector<std::string> lock_folders(const std::vector<Policy>& guards) {
   return {folders.begin(), folders.end()};
 }
 
-LockTry lock_folder(const SharedDescriptor& root, const std::string& folder, const std::vector<LockedNode>& held) {
+LockTry lock_folder(const SharedDescriptor& root, const std::string& folder,
+                    const std::function<bool(const LockedNode&)>& claim) {
   using Came = LockTry::Came;
   const Chain chain = walk(root, folder + "/.lock");  // the name itself is never made: its directory is what we want
   if (!chain.complete) return {};
   const Step& step = chain.steps.back();
   const LockedNode node{step.device, step.inode};
-  if (std::find(held.begin(), held.end(), node) != held.end()) return {Came::held, node, {}, 0};
+  if (!claim(node)) return {Came::held, node, {}, 0};
   FileDescriptor fd(::openat(step.place.directory->get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd || ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) return {Came::failed, node, {}, errno};
   return {Came::locked, node, std::move(fd), 0};
@@ -42,12 +43,12 @@ LockTry lock_folder(const SharedDescriptor& root, const std::string& folder, con
 
 Result<std::vector<FileDescriptor>> lock_all(const SharedDescriptor& root, const std::vector<Policy>& guards) {
   std::vector<FileDescriptor> locks;
-  std::vector<LockedNode> held;
+  std::set<LockedNode> held;
+  const auto claim = [&](const LockedNode& node) { return held.insert(node).second; };
   for (const std::string& folder : lock_folders(guards)) {
-    LockTry tried = lock_folder(root, folder, held);
+    LockTry tried = lock_folder(root, folder, claim);
     if (tried.came == LockTry::Came::failed) return Error{tried.error, "lock", folder};
     if (tried.came != LockTry::Came::locked) continue;
-    held.push_back(tried.node);
     locks.push_back(std::move(tried.fd));
   }
   return locks;

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <compare>
 #include <functional>
 #include <string>
 #include <vector>
@@ -17,7 +18,7 @@ namespace rg {
 struct LockedNode {
   dev_t device = 0;
   ino_t inode = 0;
-  friend bool operator==(const LockedNode&, const LockedNode&) = default;
+  friend auto operator<=>(const LockedNode&, const LockedNode&) = default;
 };
 
 struct LockTry {
@@ -30,9 +31,9 @@ struct LockTry {
 /// The directories that these guards lie in, each once: of a glob, the part before it.
 [[nodiscard]] std::vector<std::string> lock_folders(const std::vector<Policy>& guards);
 
-/// Locks a directory as it is now, unless it is one of `held`: a lock of our own would shut us out.
+/// Locks a directory as it is now, unless `claim` says that it is ours already: a lock of our own would shut us out.
 [[nodiscard]] LockTry lock_folder(const SharedDescriptor& root, const std::string& folder,
-                                  const std::vector<LockedNode>& held);
+                                  const std::function<bool(const LockedNode&)>& claim);
 
 /// Locks the directories of these guards, of which missing ones are passed over, until `locks` end. For a program that
 /// ends by itself: a file system that doesn't answer holds it up.

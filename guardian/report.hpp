@@ -18,7 +18,7 @@ struct Report {
   std::uint64_t ticket = 0;  ///< of the last question (Rollout::Order) that reached the guard
   GuardStatus status;
   Rollout::Said said = Rollout::Said::unfinished;
-  bool pause_ended = false;  ///< by itself
+  bool pause_ended = false;         ///< by itself
   bool failed = false;              ///< an attempt came to nothing: to be counted
   bool observed = false;            ///< a pass came to an end, whatever it said
   bool moved = false;               ///< the directories on the way are others than before

@@ -138,7 +138,8 @@ void Supervisor::resume(const json::object& request, const Answer& answer) {
     if (auto set = pauses_.set(path, std::nullopt); !set) return answer(refusal(set.error().text()));
   }
   for (const std::string& path : paths.files) {
-    (void)pauses_.set(rollout_->places()[*rollout_->guard_of(path)].guard.path, std::nullopt);  // of all its glob matches
+    (void)pauses_.set(rollout_->places()[*rollout_->guard_of(path)].guard.path,
+                      std::nullopt);  // of all its glob matches
     lanes_->tell(path, [path](LaneLoop& loop) { loop.pause(path, std::nullopt); });
     rollout_->paused(path, false);
     find(path)->paused_until.reset();

@@ -212,6 +212,10 @@ void Supervisor::take_locks() {
   locks_->take(setup_.loaded.settings->guards, [this](const Result<void>& taken) {
     if (stopping_) return;
     if (taken) return await_locks();
+    if (taken.error().code != EWOULDBLOCK) {  // no descriptor or no thread is left: later, then
+      setup_.log.warning("a guarded directory isn't locked: " + taken.error().text());
+      return lock_later();
+    }
     exit_status_ = fail(why_not_locked("guards this directory", taken.error()));
     stop();
   });
@@ -219,7 +223,10 @@ void Supervisor::take_locks() {
 
 // A guarded directory that was missing is locked when it appears.
 void Supervisor::await_locks() {
-  if (locks_->complete()) return;
+  if (!locks_->complete()) lock_later();
+}
+
+void Supervisor::lock_later() {
   lock_timer_.expires_after(kLockAgain);
   lock_timer_.async_wait([this](const boost::system::error_code& error) {
     if (!error && !stopping_ && !coming_) take_locks();

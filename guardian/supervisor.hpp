@@ -65,6 +65,7 @@ class Supervisor {
   void take_locks();
   void await_watchdog();
   void await_locks();
+  void lock_later();
   // generation.cpp
   void begin_generation(std::uint64_t generation);
   void cancel_update(std::uint64_t next);

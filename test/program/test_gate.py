@@ -116,13 +116,17 @@ def until_the_gate_opens_the_old_policy_goes_on(world):
 
 @case(needs="root")
 def a_gate_that_nobody_opens_keeps_nobody_from_stopping(world):
-    guardian = begin(world, address())
+    where = address()
+    server = Server(where, None)
+    guardian = begin(world, where)
     world.wait_state("waiting", reason="requires")
-    world.configure('ready_within = "never"\n', gated(server=address(), timeout="30s"))
-    wait_for(lambda: world.status()["generation"] == 2, "generation 2")
+    world.configure('ready_within = "never"\n', gated(server=where, timeout="30s"))
+    asked = server.asked
+    wait_for(lambda: world.status()["generation"] == 2 and server.asked > asked, "it is asked in generation 2")
     start = time.monotonic()
     guardian.stop(0)
     expect(time.monotonic() - start < 1 * world.settings.patience, "SIGTERM took more than 1 s")
+    server.close()
 
 
 @case(needs="root")

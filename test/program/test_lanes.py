@@ -140,6 +140,26 @@ def a_fuse_that_hangs_in_reconciling(world):
     the_other_goes_on(world, FUSE, hang())
 
 
+@case(needs="mountns fuse plain")
+def many_that_hang_delay_a_start_by_one_second(world):
+    """Directories are locked before anything is written: those that don't answer are waited for together."""
+    paths = [f"/fuse{number}/resolv.conf" for number in range(4)]
+    daemons = [world.mount_fuse(os.path.dirname(path)) for path in paths]
+    world.configure('ready_within = "never"\n', *(guard(path, optional=True, deadline="300ms") for path in paths), guard())
+    world.write(conf("192.0.2.53"))
+    for path in paths:
+        world.write(conf("192.0.2.60"), path)
+    for daemon in daemons:
+        daemon.send_signal(signal.SIGSTOP)
+    guardian = world.start(ready=False)
+    world.wait_servers([OURS, "192.0.2.53"])
+    took = time.monotonic() - guardian.started
+    expect(took < 2.5, f"the one that doesn't hang was restored after {took:.1f} s")
+    for daemon in daemons:
+        daemon.send_signal(signal.SIGCONT)
+    guardian.wait_ready()
+
+
 def leaves(world, guardian, slow, end):
     """While the disk hangs: locks and socket are free within a second, and a restart works."""
     start = time.monotonic()
