@@ -1,7 +1,5 @@
-// The configuration's files: watched by name along every link (a ConfigMap swaps one in the middle), taken when
-// finished.
+// What becomes of a configuration that was read.
 #include <fnmatch.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -11,76 +9,35 @@
 namespace rg {
 namespace {
 
-constexpr std::chrono::milliseconds kUnfinished{200}, kGather{20};
-
-std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+constexpr std::chrono::seconds kAnswerWithin{2};
 
 }  // namespace
 
 void Supervisor::watch_configuration() {
-  if (!setup_.source.from_file() || setup_.loaded.settings->reload == ReloadMode::sighup) return;
-  auto watcher = Watcher::create();
-  if (!watcher) return setup_.log.warning("changes of the configuration aren't seen: " + watcher.error().text());
-  configuration_watcher_.emplace(std::move(*watcher));
-  const int events = ::dup(configuration_watcher_->descriptor());
-  if (events < 0) return setup_.log.warning("changes of the configuration aren't seen: no descriptor is left");
-  configuration_events_ = std::make_unique<boost::asio::posix::stream_descriptor>(io_, events);
-  arm_configuration();
-  await_configuration();
-  reload_later(std::chrono::milliseconds{0});  // what changed before the watch was there gave no event
+  const bool watch = setup_.source.from_file() && setup_.loaded.settings->reload == ReloadMode::automatic;
+  auto reader =
+      ConfigurationReader::start({setup_.source, watch, mailbox_,
+                                  [this](LoadedSettings loaded, bool asked) { reloaded(std::move(loaded), asked); },
+                                  [this](const std::string& warning) { setup_.log.warning(warning); }});
+  if (!reader) return setup_.log.warning("the configuration is never read again: " + reader.error().text());
+  reader_ = std::move(*reader);
 }
 
-void Supervisor::arm_configuration() {
-  auto root = open_root("/");
-  if (!root) return;
-  const std::string pattern = folder_of(setup_.source.path()) + "/config.d/*.toml";
-  std::vector<Chain> others;
-  const GlobMatch match = expand_glob(*root, pattern, [&](Chain chain) { others.push_back(std::move(chain)); });
-  for (const std::string& path : match.paths) others.push_back(walk(*root, path));
-  if (auto watched = configuration_watcher_->watch(0, walk(*root, setup_.source.path()), others); !watched) {
-    setup_.log.warning("some changes of the configuration aren't seen: " + watched.error().text());
-  }
-}
-
-// The configuration's directory may be a busy one: an event wakes this, then events gather for a while.
-void Supervisor::await_configuration() {
-  using boost::asio::posix::descriptor_base;
-  configuration_events_->async_wait(descriptor_base::wait_read, [this](const boost::system::error_code& error) {
-    if (error || stopping_) return;
-    configuration_timer_.expires_after(kGather);
-    configuration_timer_.async_wait([this](const boost::system::error_code& cancelled) {
-      if (cancelled || stopping_) return;
-      read_configuration_events();
-      await_configuration();
-    });
-  });
-}
-
-void Supervisor::read_configuration_events() {
-  bool finished = false;
-  bool any = false;
-  configuration_watcher_->read([&](GuardId, const Change& change) {
-    any = true;
-    finished = finished || change.how == How::renamed || change.how == How::written || change.how == How::relinked;
-  });
-  if (!any) return;
-  arm_configuration();
-  reload_later(finished ? std::chrono::milliseconds{0} : kUnfinished);
-}
-
-void Supervisor::reload_later(std::chrono::milliseconds wait) {
-  reload_timer_.expires_after(wait);
+// By SIGHUP, which the service manager wants answered by READY=1 whatever comes of it.
+void Supervisor::reload() {
+  notify_.reloading();
+  if (!reader_) return;
+  reader_->ask();
+  reload_timer_.expires_after(kAnswerWithin);
   reload_timer_.async_wait([this](const boost::system::error_code& error) {
-    if (error || stopping_) return;
-    if (setup_.source.being_written()) return reload_later(kUnfinished);
-    reload(false);
+    if (!error && !stopping_) refuse("it can't be read: its file system doesn't answer");
+    if (!error) refresh();
   });
 }
 
-// `asked`: by SIGHUP, which the service manager wants answered by READY=1 whatever comes of it.
-void Supervisor::reload(bool asked) {
-  if (asked) notify_.reloading();
-  LoadedSettings loaded = setup_.source.load();
+void Supervisor::reloaded(LoadedSettings loaded, bool asked) {
+  if (stopping_) return;
+  if (asked) reload_timer_.cancel();
   const bool same = loaded.settings && loaded.sha256 == status_.config_sha256 && status_.config_error.empty();
   if (loaded.settings && !same) {
     if (!asked) notify_.reloading();

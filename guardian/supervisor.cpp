@@ -14,7 +14,7 @@ namespace rg {
 namespace {
 
 constexpr std::chrono::milliseconds kStopWithin{800};  // a second after SIGTERM locks and socket must be free
-constexpr std::chrono::milliseconds kHistoryGather{10};
+constexpr std::chrono::milliseconds kHistoryGather{10}, kReaderEnds{100};
 constexpr std::chrono::seconds kLockAgain{2};
 
 WallTime wall_now() { return std::chrono::system_clock::now(); }
@@ -163,7 +163,7 @@ void Supervisor::await_signals() {
 }
 
 void Supervisor::on_signal(int signal) {
-  if (signal == SIGHUP) return reload(true);
+  if (signal == SIGHUP) return reload();
   stop();
 }
 
@@ -181,10 +181,11 @@ void Supervisor::stop() {
 // The lanes' last words are said.
 void Supervisor::finish() {
   gates_.reset();
+  const bool reads = reader_ && !reader_->stop_within(kReaderEnds);
   flush_history();
-  recorder_.post([this] {
-    boost::asio::post(io_, [this] {
-      if (lanes_->any_late() || locks_->any_stuck()) leave_now();
+  recorder_.post([this, reads] {
+    boost::asio::post(io_, [this, reads] {
+      if (reads || lanes_->any_late() || locks_->any_stuck()) leave_now();
       io_.stop();
     });
   });

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "guardian/configuration_reader.hpp"
 #include "guardian/control.hpp"
 #include "guardian/directory_locks.hpp"
 #include "guardian/gates.hpp"
@@ -88,15 +89,12 @@ class Supervisor {
   GuardStatus* find(const std::string& path);
   // reload.cpp
   void watch_configuration();
-  void arm_configuration();
-  void await_configuration();
-  void read_configuration_events();
-  void reload(bool asked);
+  void reload();
+  void reloaded(LoadedSettings loaded, bool asked);
   void refuse(const std::string& why);
   void take(LoadedSettings loaded);
   void put_in_force(LoadedSettings loaded);
   void drop_removed(const Settings& now);
-  void reload_later(std::chrono::milliseconds wait);
   // requests.cpp
   void handle(const boost::json::object& request, const Answer& answer);
   void wait_until(std::function<bool()> done, std::optional<std::chrono::milliseconds> limit,
@@ -119,9 +117,7 @@ class Supervisor {
   boost::asio::io_context io_;
   boost::asio::signal_set signals_{io_};
   boost::asio::steady_timer ready_timer_{io_}, watchdog_timer_{io_}, history_timer_{io_}, lock_timer_{io_},
-      stop_timer_{io_}, reload_timer_{io_}, configuration_timer_{io_}, rollout_timer_{io_}, pump_timer_{io_};
-  std::unique_ptr<boost::asio::posix::stream_descriptor> configuration_events_;
-  std::optional<Watcher> configuration_watcher_;
+      stop_timer_{io_}, reload_timer_{io_}, rollout_timer_{io_}, pump_timer_{io_};
   Notify notify_;
   StateDirectory state_;
   std::shared_ptr<Journal> journal_;
@@ -129,6 +125,7 @@ class Supervisor {
   FileDescriptor runtime_lock_;
   std::unique_ptr<ControlServer> control_;
   std::shared_ptr<Mailbox> mailbox_;
+  std::unique_ptr<ConfigurationReader> reader_;
   std::unique_ptr<Gates> gates_;
   std::optional<DirectoryLocks> locks_;
   std::optional<Lanes> lanes_;

@@ -291,6 +291,35 @@ def a_link_that_moves_between_file_systems(world):
     world.wait_state("holds")
 
 
+@case(needs="mountns fuse", tags="sanitize")
+def a_configuration_that_cannot_be_read(world):
+    """Its directory hangs: the guards go on, and it is taken when it is back."""
+    daemon = world.mount_fuse()
+    world.config = world.path("/fuse/config.toml")
+    with open(world.config, "w") as file:
+        file.write(guard())
+    world.write(conf("192.0.2.53"))
+    guardian = world.start()
+    world.configure(guard(first=["203.0.113.1"]))
+    world.wait_servers(["203.0.113.1", "192.0.2.53"])
+    daemon.send_signal(signal.SIGSTOP)
+    guardian.signal(signal.SIGHUP)
+    wait_for(lambda: "doesn't answer" in (world.run_without_config("status", "--json").stdout), "status tells it", 10)
+    for number in range(5):
+        world.rename_in(conf(f"192.0.2.{number}"))
+        world.wait_servers(["203.0.113.1", f"192.0.2.{number}"])
+    daemon.send_signal(signal.SIGCONT)
+    wait_for(lambda: not world.status()["config"]["error"], "the error is gone")
+    world.configure(guard(first=["203.0.113.2"]))
+    world.wait_servers(["203.0.113.2", "192.0.2.4"])
+    daemon.send_signal(signal.SIGSTOP)
+    guardian.signal(signal.SIGHUP)
+    wait_for(lambda: "doesn't answer" in (world.run_without_config("status", "--json").stdout), "status tells it", 10)
+    start = time.monotonic()
+    guardian.stop(0)
+    expect(time.monotonic() - start < 1.2 * world.settings.patience, "SIGTERM took more than a second")
+
+
 @case(needs="mountns loop plain")
 def a_reload_while_a_disk_hangs(world):
     """The guard that hangs is removed, then given back: the others go on under each configuration."""
