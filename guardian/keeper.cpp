@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <future>
+#include <memory>
 #include <utility>
 
 namespace rg {
@@ -49,6 +51,17 @@ void Keeper::later(const std::string& key, std::chrono::milliseconds quiet, std:
     sooner = waiting.due < wakes_;
   }
   if (sooner) wake_.notify_one();
+}
+
+bool Keeper::within(std::chrono::milliseconds limit, const std::function<void()>& job) {
+  const auto done = std::make_shared<std::promise<void>>();
+  std::future<void> end = done->get_future();
+  const auto none = std::chrono::milliseconds{0};
+  later("now", none, none, [job, done] {
+    job();
+    done->set_value();
+  });
+  return end.wait_for(limit) == std::future_status::ready;
 }
 
 void Keeper::forget(const std::string& key) {

@@ -29,6 +29,8 @@ class Keeper {
   /// Runs `job` once `quiet` has passed without another one of the same key, which it replaces, or after `most`.
   void later(const std::string& key, std::chrono::milliseconds quiet, std::chrono::milliseconds most,
              std::function<void()> job);
+  /// Runs `job` now, and waits for its end at most so long. False: it isn't through, and will be when it can.
+  bool within(std::chrono::milliseconds limit, const std::function<void()>& job);
   /// The job of this key isn't run, unless it runs already.
   void forget(const std::string& key);
 

@@ -8,6 +8,7 @@ namespace rg {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr milliseconds kCountWithin{200};
 constexpr milliseconds kMemoryQuiet{200}, kMemoryMost{2000};
 constexpr milliseconds kListAgain{50};  // each rewrite of a match is an event of the glob's directory too
 
@@ -31,7 +32,10 @@ LaneGuard& LaneLoop::make_guard(const std::string& path) {
 // Number before deed: a guardian that is killed now never gives two configurations one generation.
 void LaneLoop::count_generation(std::uint64_t generation) {
   if (std::exchange(counted_, generation) == generation) return;
-  if (world_.state.load_generation().value < generation) (void)world_.state.save_generation(generation);
+  // A state directory that hangs must not keep the guard from its new policy.
+  (void)keeper_.within(kCountWithin, [state = world_.state, generation] {
+    if (state.load_generation().value < generation) (void)state.save_generation(generation);
+  });
 }
 
 void LaneLoop::adopt(Adoption adoption) {

@@ -320,6 +320,25 @@ def a_configuration_that_cannot_be_read(world):
     expect(time.monotonic() - start < 1.2 * world.settings.patience, "SIGTERM took more than a second")
 
 
+@case(needs="mountns fuse", tags="sanitize")
+def a_state_directory_that_hangs(world):
+    """What is known is known: restores and new policies go on."""
+    daemon = world.mount_fuse()
+    world.state = world.path("/fuse/state")
+    world.write(conf("192.0.2.53"))
+    world.configure(guard())
+    world.start()
+    daemon.send_signal(signal.SIGSTOP)
+    world.rename_in(conf("192.0.2.54"))
+    world.wait_servers([OURS, "192.0.2.54"])
+    world.configure(guard(first=["203.0.113.1"]))
+    world.wait_servers(["203.0.113.1", "192.0.2.54"])
+    world.wait_state("holds")
+    daemon.send_signal(signal.SIGCONT)
+    world.configure(guard(first=["203.0.113.2"]))
+    world.wait_servers(["203.0.113.2", "192.0.2.54"])
+
+
 @case(needs="mountns loop plain")
 def a_reload_while_a_disk_hangs(world):
     """The guard that hangs is removed, then given back: the others go on under each configuration."""
