@@ -124,7 +124,10 @@ void Supervisor::pump() {
   pump_pending_ = false;
   if (stopping_ || !rollout_) return;
   const auto begun = Clock::now();
-  for (const Rollout::Order& order : rollout_->next(Clock::now())) carry_out(order);
+  for (const Rollout::Order& order : rollout_->next(Clock::now())) {
+    carry_out(order);
+    note_late(order);
+  }
   rollout_timer_.cancel();
   if (const auto wakes = rollout_->wakes()) {
     rollout_timer_.expires_at(*wakes);
@@ -134,6 +137,16 @@ void Supervisor::pump() {
   }
   refresh();
   pump_took_ = Clock::now() - begun;
+}
+
+// Its lane is stuck since before it was asked: no deadline passes any more that would tell so.
+void Supervisor::note_late(const Rollout::Order& order) {
+  using Kind = Rollout::Order::Kind;
+  if (order.kind != Kind::look && order.kind != Kind::list) return;
+  const std::string& path = order.kind == Kind::list ? rollout_->places()[order.guard].guard.path : order.path;
+  if (!lanes_->is_late(path)) return;
+  fail_unanswered(path, unanswered_reason());
+  pump_soon();
 }
 
 void Supervisor::carry_out(const Rollout::Order& order) {

@@ -96,7 +96,8 @@ void Lanes::adopt(LaneLoop::Adoption adoption, const std::string& beside) {
   const auto other = entries_.find(beside);
   const auto found = entries_.find(path);
   if (found != entries_.end()) found->second.dropped = false;
-  if (found == entries_.end()) place(path, other == entries_.end() ? arrival() : other->second.slot);
+  const bool beside_it = other != entries_.end() && !is_late(beside);
+  if (found == entries_.end()) place(path, beside_it ? other->second.slot : arrival());
   tell(path, [adoption = std::move(adoption)](LaneLoop& loop) { loop.adopt(adoption); });
 }
 
@@ -258,6 +259,11 @@ void Lanes::stop(std::function<void()> ended) {
     slot.lane->stop();
   }
   check_ended();
+}
+
+bool Lanes::is_late(const std::string& path) const {
+  const auto found = entries_.find(path);
+  return found != entries_.end() && found->second.slot->lane->deadline().is_late();
 }
 
 bool Lanes::any_late() const {

@@ -50,6 +50,8 @@ class Lanes {
   void stop(std::function<void()> ended);
   /// True where the thread of some lane is stuck.
   [[nodiscard]] bool any_late() const;
+  /// That of this guard is: what it is told is done once it is back.
+  [[nodiscard]] bool is_late(const std::string& path) const;
 
  private:
   struct Slot {

@@ -349,6 +349,10 @@ def a_reload_while_a_disk_hangs(world):
     with world.frozen():
         world.others.append(subprocess.Popen(world.command("resume", DISK), stderr=subprocess.DEVNULL))
         world.wait_state("failed", DISK)
+        world.configure('ready_within = "never"\n', guard(DISK, deadline="300ms", first=["203.0.113.9"]), guard())
+        wait_for(lambda: world.status()["generation"] == 2, "generation 2")
+        world.wait_state("failed", DISK, reason="^deadline passed")
+        equal((world.status()["phase"], world.guard_status()["state"]), ("updating", "waiting"))
         world.configure('ready_within = "never"\n', guard(first=["203.0.113.1"]))
         world.wait_servers(["203.0.113.1", "192.0.2.53"])
         wait_for(lambda: world.status()["phase"] == "reconciling", "reconciling without it")
