@@ -74,7 +74,8 @@ void Supervisor::take(LoadedSettings loaded) {
   std::vector<Policy> guards = loaded.settings->guards;
   coming_ = std::move(loaded);
   locks_->take(guards, [this](const Result<void>& taken) {
-    if (stopping_ || !coming_) return;
+    if (stopping_) return;
+    if (!coming_) return take_locks();  // it was taken back
     LoadedSettings settings = std::move(*std::exchange(coming_, std::nullopt));
     if (taken) return put_in_force(std::move(settings));
     refuse("another guardian guards a directory of it: " + taken.error().text());
@@ -96,6 +97,7 @@ void Supervisor::put_in_force(LoadedSettings loaded) {
   event.generation = generation;
   event.outcome = "taken";
   record({event});
+  if (moved_) take_locks();
   await_locks();
   begin_generation(generation);
 }

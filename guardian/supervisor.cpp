@@ -210,6 +210,8 @@ void Supervisor::await_watchdog() {
 
 // The guarded directories as they are now: one may have been swapped for another.
 void Supervisor::take_locks() {
+  moved_ = coming_.has_value();  // those of the coming configuration are being taken: afterwards, then
+  if (moved_) return;
   locks_->take(setup_.loaded.settings->guards, [this](const Result<void>& taken) {
     if (stopping_) return;
     if (taken) return await_locks();

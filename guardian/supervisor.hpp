@@ -140,6 +140,7 @@ class Supervisor {
   WaiterId next_waiter_ = 0;
   std::vector<Event> unwritten_;
   std::chrono::steady_clock::duration pump_took_{0};
+  bool moved_ = false;  ///< a guarded directory is another one, and not locked yet
   bool ready_said_ = false, stopping_ = false, pump_pending_ = false;
   int exit_status_ = 0;
 };
