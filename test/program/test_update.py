@@ -127,16 +127,18 @@ def in_order(world, when):
 def killed_200_times_at_random_moments(world):
     chance, generation, seen = random.Random(1), 0, set()
     world.configure(*guards())
+    window = 0.01  # what an update takes here and now, from start to READY
     for turn in range(200):
         drift(world, f"192.0.2.{turn % 200}")
         guardian = world.start(ready=False)
-        deadline = guardian.started + chance.uniform(0, 0.012)
+        deadline = guardian.started + chance.uniform(0, 1.2 * window)
         while time.monotonic() < deadline:
             pass
         guardian.kill()
         in_order(world, f"killed, turn {turn}")
         seen.add(sum(world.servers(path)[:1] == [OURS] for path in PATHS))
         guardian = world.start()
+        window = time.monotonic() - guardian.started
         found = world.status(code=0)
         expect(found["generation"] > generation, f"generation {found['generation']} after {generation}")
         generation = found["generation"]
