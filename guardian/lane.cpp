@@ -77,8 +77,11 @@ Lane::Rescued Lane::rescue() {
     std::deque<Message> kept;
     for (Message& message : messages_) {
       const bool stays = message.path.empty() || message.path == path;
-      if (stays) kept.push_back(std::move(message));
-      if (!stays) rescued.messages.push_back(std::move(message));
+      if (stays) {
+        kept.push_back(std::move(message));
+      } else {
+        rescued.messages.push_back(std::move(message));
+      }
     }
     messages_ = std::move(kept);
   });

@@ -312,6 +312,16 @@ def a_configuration_that_cannot_be_read(world):
     wait_for(lambda: not world.status()["config"]["error"], "the error is gone")
     world.configure(guard(first=["203.0.113.2"]))
     world.wait_servers(["203.0.113.2", "192.0.2.4"])
+
+
+@case(needs="mountns fuse plain")
+def terminated_while_the_configuration_cannot_be_read(world):
+    daemon = world.mount_fuse()
+    world.config = world.path("/fuse/config.toml")
+    with open(world.config, "w") as file:
+        file.write(guard())
+    world.write(conf("192.0.2.53"))
+    guardian = world.start()
     daemon.send_signal(signal.SIGSTOP)
     guardian.signal(signal.SIGHUP)
     wait_for(lambda: "doesn't answer" in (world.run_without_config("status", "--json").stdout), "status tells it", 10)
