@@ -184,9 +184,10 @@ void Supervisor::release(const json::object& request, const Answer& answer) {
       });
     });
   }
+  // Gone with the waiter: answered, or its client has left.
+  const std::shared_ptr<void> waited(nullptr, [pending](void*) { pending->given_up = true; });
   wait_until([pending] { return pending->left == 0; }, limit,
-             [pending, answer] {
-               pending->given_up = true;
+             [pending, answer, waited] {
                if (pending->left != 0) return answer(refusal("a file system doesn't answer: not released"));
                answer(pending->errors.empty() ? json::object{{"ok", true}} : refusal(pending->errors));
              },
