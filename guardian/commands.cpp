@@ -1,6 +1,7 @@
 #include "guardian/commands.hpp"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -28,6 +29,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr int kNotAnswered = 3;
+constexpr std::chrono::minutes kPass{10};  // the guardian itself answers within the deadlines of its guards
 
 // With fputs(3): fmt::print throws where stderr can't be written.
 void say_plain(const std::string& line) { (void)std::fputs((line + "\n").c_str(), stderr); }
@@ -169,7 +171,7 @@ int run_command(const Options& options) {
 
 int apply_command(const Options& options) {
   const Directories directories = resolve_directories(options, process_environment());
-  if (const auto answer = ask(directories.runtime, {{"command", "apply"}})) {
+  if (const auto answer = ask(directories.runtime, {{"command", "apply"}}, kPass)) {
     const auto status = status_in(answer);
     if (!status) {
       say("the guardian gave no status");
@@ -229,6 +231,11 @@ int pause_command(const Options& options) {
   return checked(ask(runtime_of(options), request), runtime_of(options));
 }
 
+// `said` is the path itself, or a glob that matches it.
+static bool is_meant(const std::string& path, const std::string& said) {
+  return path == said || (has_glob(said) && ::fnmatch(said.c_str(), path.c_str(), FNM_PATHNAME | FNM_PERIOD) == 0);
+}
+
 // A pause that `release` made stands without a running guardian, and is ended so.
 int resume_command(const Options& options) {
   const std::string runtime = runtime_of(options);
@@ -238,7 +245,7 @@ int resume_command(const Options& options) {
   const std::vector<std::string> paused = pauses.paths();
   bool found = false;
   for (const std::string& path : paused) {
-    if (options.path && *options.path != path) continue;
+    if (options.path && !is_meant(path, *options.path)) continue;
     found = true;
     if (auto set = pauses.set(path, std::nullopt); !set) say(set.error().text());
   }
@@ -247,13 +254,14 @@ int resume_command(const Options& options) {
 
 int release_command(const Options& options) {
   const Directories directories = resolve_directories(options, process_environment());
-  if (const auto answer = ask(directories.runtime, request_for("release", options))) {
+  if (const auto answer = ask(directories.runtime, request_for("release", options), kPass)) {
     return checked(answer, directories.runtime);
   }
   const auto settings = settings_or_say(options);
   if (!settings) return 3;
   auto offline = Offline::open(options.root, directories.state);
   auto made = make_directories(directories.runtime);
+  if (made) made = make_directories(directories.state);
   if (offline && made) made = offline->lock(settings->guards);
   if (!offline || !made) {
     say(!offline ? offline.error().text() : why_not_locked("guards this directory", made.error()));
@@ -272,6 +280,11 @@ int release_command(const Options& options) {
     const auto paused = pauses.set(policy.path, WallTime::max());
     if (!paused) say(policy.path + " isn't paused: " + paused.error().text());
     if (!released || !paused) status = 3;
+  }
+  for (const Policy& policy : settings->guards) {  // what matches later is paused, too
+    if (!has_glob(policy.path) || (options.path && *options.path != policy.path)) continue;
+    found = true;
+    if (auto paused = pauses.set(policy.path, WallTime::max()); !paused) status = 3;
   }
   if (!found) say("no such guard: " + options.path.value_or(""));
   return found ? status : 3;

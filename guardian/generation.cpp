@@ -124,12 +124,15 @@ void Supervisor::pump() {
   pump_pending_ = false;
   if (stopping_ || !rollout_) return;
   const auto begun = Clock::now();
+  const auto pause_ends = end_pauses();
   for (const Rollout::Order& order : rollout_->next(Clock::now())) {
     carry_out(order);
     note_late(order);
   }
   rollout_timer_.cancel();
-  if (const auto wakes = rollout_->wakes()) {
+  auto wakes = rollout_->wakes();
+  if (pause_ends && (!wakes || *pause_ends < *wakes)) wakes = pause_ends;
+  if (wakes) {
     rollout_timer_.expires_at(*wakes);
     rollout_timer_.async_wait([this](const boost::system::error_code& error) {
       if (!error) pump();
@@ -137,6 +140,21 @@ void Supervisor::pump() {
   }
   refresh();
   pump_took_ = Clock::now() - begun;
+}
+
+// Of guards that no lane has taken up: nobody else notices. When the next one is over.
+std::optional<Time> Supervisor::end_pauses() {
+  std::optional<WallTime> next;
+  for (std::size_t i = 0; i < rollout_->places().size(); ++i) {
+    for (const auto& [path, file] : rollout_->places()[i].members) {
+      if (file.told || !file.paused) continue;
+      const auto until = pause_of(i, path);
+      if (!until) rollout_->paused(path, false);
+      if (until && *until != WallTime::max() && (!next || *until < *next)) next = until;
+    }
+  }
+  if (!next) return std::nullopt;
+  return Clock::now() + std::chrono::ceil<milliseconds>(*next - wall_now());
 }
 
 // Its lane is stuck since before it was asked: no deadline passes any more that would tell so.
@@ -270,7 +288,8 @@ std::string Supervisor::why_waiting(std::size_t guard) const {
   const auto first = rollout_->waits_for();
   if (first && *first < guard) return waits_reason(rollout_->places()[*first].guard.path);
   if (const auto closed = closed_.find(guard); closed != closed_.end()) return closed->second;
-  return {};
+  return rollout_->places()[guard].gate.stand == Rollout::Trial::Stand::asked ? requires_reason("it is being asked")
+                                                                              : "";
 }
 
 // What no lane can say: that the order, a gate or a list is waited for.
@@ -281,6 +300,8 @@ void Supervisor::show_waiting(GuardStatus& guard) const {
   const Rollout::Member* file = rollout_->find(guard.path);
   if (file == nullptr) {  // a glob that matches nothing
     const bool listed = place.list.stand == Rollout::Trial::Stand::holds;
+    guard.paused_until = pause_of(*index, guard.path);
+    if (listed && guard.paused_until) return set_state(guard, State::paused, no_match_reason());
     if (place.list.stand == Rollout::Trial::Stand::unanswered) return;
     if (place.list.stand == Rollout::Trial::Stand::failed) return set_state(guard, State::failed, why_waiting(*index));
     return set_state(guard, listed ? State::holds : State::waiting, listed ? no_match_reason() : why_waiting(*index));
@@ -288,12 +309,14 @@ void Supervisor::show_waiting(GuardStatus& guard) const {
   guard.attempt = file->attempt + place.gate.attempt;
   if (file->stand == Rollout::Trial::Stand::unanswered) return;
   const bool waits = !file->told || file->held_back;
+  if (waits) guard.paused_until = pause_of(*index, guard.path);  // no lane says so
   if (waits && guard.paused_until) return set_state(guard, State::paused, {});
   if (waits) return set_state(guard, State::waiting, why_waiting(*index));
   if (!file->heard) set_state(guard, State::restoring, {});  // what held under the former policy says nothing
 }
 
 void Supervisor::refresh() {
+  if (pump_pending_) return;  // what was reported isn't the rollout's yet: READY would come before its phase
   for (GuardStatus& guard : status_.guards) show_waiting(guard);
   const bool done = status_.phase != Phase::reconciling && rollout_->phase() == Phase::reconciling;
   status_.phase = rollout_->phase();

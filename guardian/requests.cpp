@@ -102,9 +102,10 @@ void Supervisor::set_pause(const json::object& request, const Answer& answer) {
   }
   for (const std::string& path : paths.files) {
     lanes_->tell(path, [path, until](LaneLoop& loop) { loop.pause(path, until); });
+    rollout_->paused(path, true);
     find(path)->paused_until = until;
   }
-  refresh();
+  pump_soon();
   const auto all_paused = [this, files = paths.files] {
     return std::all_of(files.begin(), files.end(), [this](const std::string& path) {
       const GuardStatus* guard = find(path);
@@ -202,7 +203,9 @@ void Supervisor::apply(const Answer& answer) {
     const Rollout::Member* file = rollout_->find(guard.path);
     if (file != nullptr && file->told && !file->held_back) unlooked_.insert(guard.path);
     const Policy& policy = setup_.loaded.settings->guards.at(rollout_->guard_of(guard.path).value_or(0));
-    limit = std::min(limit + policy.deadline + policy.settle, kMostTime);
+    limit += policy.deadline + policy.settle;
+    for (const Requirement& requirement : policy.requirements) limit += requirement.timeout;
+    limit = std::min(limit, kMostTime);
   }
   lanes_->look_at_all();
   wait_until([this] { return pass_is_over(); }, limit,
@@ -217,6 +220,8 @@ bool Supervisor::pass_is_over() const {
   using Stand = Rollout::Trial::Stand;
   return std::all_of(status_.guards.begin(), status_.guards.end(), [this](const GuardStatus& guard) {
     const Rollout::Member* file = rollout_->find(guard.path);
+    const Rollout::Place& place = rollout_->places()[rollout_->guard_of(guard.path).value_or(0)];
+    if (place.gate.stand == Stand::asked || place.list.stand == Stand::asked) return false;
     if (file == nullptr || !file->told || file->held_back || file->stand == Stand::unanswered) return true;
     if (unlooked_.contains(guard.path) || file->stand == Stand::asked) return false;
     return guard.state != State::settling && guard.state != State::restoring;

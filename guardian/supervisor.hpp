@@ -75,6 +75,7 @@ class Supervisor {
   void pump();
   void carry_out(const Rollout::Order& order);
   void keep_closed(std::size_t index, const std::string& reason);
+  std::optional<Time> end_pauses();
   void note_late(const Rollout::Order& order);
   void ask_gate(const Rollout::Order& order);
   void on_report(Report report);

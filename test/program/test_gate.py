@@ -1,5 +1,6 @@
 """requires: a guard is brought to hold only once its servers answer."""
 import json
+import subprocess
 import time
 
 from dns_server import Server, address, another_id, answer
@@ -126,6 +127,42 @@ def a_gate_that_nobody_opens_keeps_nobody_from_stopping(world):
     start = time.monotonic()
     guardian.stop(0)
     expect(time.monotonic() - start < 1 * world.settings.patience, "SIGTERM took more than 1 s")
+    server.close()
+
+
+@case(needs="root", tags="sanitize")
+def a_pause_of_a_gated_guard(world):
+    """It is out of the order, and shown so, before and after a restart; nobody waits for it, and it for nobody."""
+    where = address()
+    guardian = begin(world, where)
+    world.wait_state("waiting", reason="requires")
+    world.run("pause", "/etc/resolv.conf", code=0)
+    world.wait_servers(["127.0.0.1", "192.0.2.60"], FIRST)
+    world.wait_state("paused")
+    guardian.kill()
+    guardian = world.start()  # READY
+    world.wait_state("paused")
+    equal(world.servers(), ["192.0.2.53"])
+    world.run("pause", "--for", "300ms", "/etc/resolv.conf", code=0)
+    server = Server(where, answer)
+    world.wait_servers(["127.0.0.1", "192.0.2.53"])
+    server.close()
+
+
+@case(needs="root")
+def apply_waits_for_an_answer(world):
+    where = address()
+    world.write(conf("192.0.2.53"))
+    world.write(conf("192.0.2.60"), FIRST)
+    world.configure('ready_within = "never"\n', gated(server=where, timeout="4s"), guard(FIRST))
+    server = Server(where, None)
+    world.start(ready=False)
+    wait_for(lambda: server.asked > 0, "it is asked")
+    applying = subprocess.Popen(world.command("apply"), stderr=subprocess.DEVNULL)
+    hold_for(lambda: applying.poll() is None, "apply ended while a server was being asked", 0.3)
+    server.answers = answer  # over TCP, or asked again
+    world.wait_servers(["127.0.0.1", "192.0.2.60"], FIRST)
+    equal(applying.wait(20), 0)
     server.close()
 
 

@@ -146,6 +146,25 @@ def commands_take_a_glob_without_a_match(world):
     world.wait_servers(["127.0.0.1", "192.0.2.60"], name("blue"))
 
 
+@case()
+def pauses_of_a_glob_without_a_guardian(world):
+    make(world, "blue", "192.0.2.60")
+    world.configure(guard(PATTERN))
+    world.run("release", PATTERN, code=0)
+    make(world, "red", "192.0.2.60")
+    world.start(ready=False)
+    for space in ("blue", "red"):
+        world.wait_state("paused", name(space))
+    world.run("resume", PATTERN, code=0)
+    world.wait_servers(["127.0.0.1", "192.0.2.60"], name("red"))
+    world.run("pause", PATTERN, code=0)
+    world.guardians[-1].stop(0)
+    world.run("resume", PATTERN, code=0)
+    world.start()
+    for space in ("blue", "red"):
+        world.wait_state("holds", name(space))
+
+
 @case(needs="plain", tags="slow")
 def two_thousand_matches(world):
     """one thread, one descriptor table: what is held for a match is small"""
