@@ -14,7 +14,9 @@ std::string late_reason() { return "deadline passed"; }
 
 std::string vanished_reason() { return "it is gone; a file that a glob stands for is guarded again when it is back"; }
 
-std::string unanswered_reason() { return late_reason() + ": its file system doesn't answer, or that of the state directory"; }
+std::string unanswered_reason() {
+  return late_reason() + ": its file system doesn't answer, or that of the state directory";
+}
 
 std::string waits_reason(const std::string& guard) { return "waits for " + guard; }
 

@@ -260,8 +260,8 @@ TEST_CASE("watcher: what a glob matches tells when it comes or goes, not when it
   const auto files = root.files();
   Watched watched(root);
   watched.watcher().begin_watch(1);
-  const GlobMatch match = files->expand(
-      pattern, [&](const Chain& chain) { REQUIRE(watched.watcher().add_watch(1, chain).has_value()); });
+  const GlobMatch match =
+      files->expand(pattern, [&](const Chain& chain) { REQUIRE(watched.watcher().add_watch(1, chain).has_value()); });
   watched.watcher().end_watch(1);
   REQUIRE(match.paths == std::vector<std::string>{there});
   SECTION("rewritten by rename, in place, and by an exchange of ours") {
