@@ -171,10 +171,15 @@ class Lexer {
   std::size_t begin(std::size_t i) {
     const char c = bytes_[i];
     comment_ = c == '#';
-    if (c != '"' && c != '\'') return i;
+    // Directly behind a number or a bare word a quote begins nothing: TOML reads on as if it were part of it.
+    if ((c != '"' && c != '\'') || (i > 0 && is_bare(bytes_[i - 1]))) return i;
     quote_ = c;
     many_lines_ = tripled(i);
     return i + (many_lines_ ? 2 : 0);
+  }
+  static bool is_bare(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || c == '-' ||
+           c == '+';
   }
   [[nodiscard]] bool tripled(std::size_t i) const {
     return bytes_.size() - i > 2 && bytes_[i + 1] == bytes_[i] && bytes_[i + 2] == bytes_[i];

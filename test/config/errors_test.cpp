@@ -191,6 +191,7 @@ TEST_CASE("what is no TOML") {
              "ASCII outside of strings"});
   CHECK(errors_of("\xEF\xBB\xBF[[guard]]\npath = '''\n/\xc3\xa4''' # \xc3\xa4\n").empty());
   check_one(errors_of("[[guard]]\npath = '/\xc3\xa4'\xef\xbb\xbd\n"), "2:12", {"ASCII outside of strings"});
+  check_one(errors_of("[[guard]]\npath = 1\"/\xd0\xab[\n"), "2:11", {"ASCII outside of strings"});
   std::string deep;
   for (int i = 0; i < 200'000; ++i) deep += "a.";
   check_one(errors_of(deep + "a = 1"), "1:2002", {"1000 dots"});
