@@ -1,7 +1,6 @@
 #include "guardian/commands.hpp"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -96,6 +95,12 @@ void warn_of_another_configuration(const Options& options, const Status& status)
   say("the running guardian has another configuration, and made its pass by that");
 }
 
+// What can't be looked into isn't empty: nothing is said of any guard.
+int not_listed(const Error& error) {
+  say(not_listed_reason(error.text()));
+  return 3;
+}
+
 // The gate of `requires`.
 std::string why_closed(const Policy& policy) {
   for (const Requirement& requirement : policy.requirements) {
@@ -110,7 +115,9 @@ int apply_offline(const Settings& settings, Offline& offline, const Directories&
   Journal journal(directories.state);
   std::size_t waits_for = settings.guards.size();  // the matches of one glob don't hold each other back
   int status = 0;
-  for (const auto& [policy, guard] : offline.files(settings.guards)) {
+  const auto files = offline.files(settings.guards);
+  if (!files) return not_listed(files.error());
+  for (const auto& [policy, guard] : *files) {
     if (guard > waits_for) {
       say(policy.path + ": waiting: " + waits_reason(settings.guards[waits_for].path));
       continue;
@@ -208,9 +215,11 @@ int check_command(const Options& options) {
     say(offline.error().text());
     return 3;
   }
+  const auto files = offline->files(settings->guards);
+  if (!files) return not_listed(files.error());
   int status = 0;
   std::string changes;
-  for (const auto& [policy, guard] : offline->files(settings->guards)) {
+  for (const auto& [policy, guard] : *files) {
     const Decision decision = offline->look(policy);
     for (const std::string& warning : offline->warnings()) say(policy.path + ": " + warning);
     if (decision.kind == Decision::Kind::keep) continue;
@@ -231,11 +240,6 @@ int pause_command(const Options& options) {
   return checked(ask(runtime_of(options), request), runtime_of(options));
 }
 
-// `said` is the path itself, or a glob that matches it.
-static bool is_meant(const std::string& path, const std::string& said) {
-  return path == said || (has_glob(said) && ::fnmatch(said.c_str(), path.c_str(), FNM_PATHNAME | FNM_PERIOD) == 0);
-}
-
 // A pause that `release` made stands without a running guardian, and is ended so.
 int resume_command(const Options& options) {
   const std::string runtime = runtime_of(options);
@@ -245,7 +249,7 @@ int resume_command(const Options& options) {
   const std::vector<std::string> paused = pauses.paths();
   bool found = false;
   for (const std::string& path : paused) {
-    if (options.path && !is_meant(path, *options.path)) continue;
+    if (options.path && *options.path != path && !matches_glob(*options.path, path)) continue;
     found = true;
     if (auto set = pauses.set(path, std::nullopt); !set) say(set.error().text());
   }
@@ -270,7 +274,9 @@ int release_command(const Options& options) {
   Pauses pauses = Pauses::load(directories.runtime);
   bool found = false;
   int status = 0;
-  for (const auto& [policy, guard] : offline->files(settings->guards)) {
+  const auto files = offline->files(settings->guards);
+  if (!files) return not_listed(files.error());
+  for (const auto& [policy, guard] : *files) {
     const bool named = !options.path || *options.path == policy.path || *options.path == settings->guards[guard].path;
     if (!named) continue;
     found = true;

@@ -1,6 +1,4 @@
 // A generation in the supervisor: what its rollout orders is carried out, and what comes of it is told to it.
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <chrono>
@@ -288,8 +286,7 @@ std::string Supervisor::why_waiting(std::size_t guard) const {
   const auto first = rollout_->waits_for();
   if (first && *first < guard) return waits_reason(rollout_->places()[*first].guard.path);
   if (const auto closed = closed_.find(guard); closed != closed_.end()) return closed->second;
-  return rollout_->places()[guard].gate.stand == Rollout::Trial::Stand::asked ? requires_reason("it is being asked")
-                                                                              : "";
+  return rollout_->places()[guard].gate.stand == Rollout::Trial::Stand::asked ? asking_reason() : "";
 }
 
 // What no lane can say: that the order, a gate or a list is waited for.

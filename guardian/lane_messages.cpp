@@ -10,7 +10,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr milliseconds kCountWithin{200};
 constexpr milliseconds kMemoryQuiet{200}, kMemoryMost{2000};
-constexpr milliseconds kListAgain{50};  // each rewrite of a match is an event of the glob's directory too
+constexpr milliseconds kListAgain{50};  // directories that come and go fast are listed together
 
 WallTime wall_now() { return std::chrono::system_clock::now(); }
 

@@ -88,7 +88,7 @@ PassOptions LaneLoop::options_for(LaneGuard& guard) {
     return other.empty() ? other : same_file_reason(other);
   };
   options.interrupted = [this, until = Clock::now() + guard.guarded.policy.deadline]() -> std::string {
-    if (lane_.is_stopping()) return "the guardian stops";
+    if (lane_.is_stopping()) return stopping_reason();
     return Clock::now() > until ? late_reason() : std::string{};
   };
   return options;

@@ -69,9 +69,9 @@ std::optional<Lanes::SlotRef> Lanes::home_of(const std::vector<dev_t>& file_syst
   return home == slots_.end() ? std::nullopt : std::optional(home);
 }
 
-Lanes::Entry& Lanes::place(const std::string& path, SlotRef slot) {
+void Lanes::place(const std::string& path, SlotRef slot) {
   ++slot->guards;
-  return entries_.emplace(path, Entry{slot, false, false, {}}).first->second;
+  entries_.emplace(path, Entry{slot, false, false, {}});
 }
 
 bool Lanes::tell(const std::string& path, std::function<void(LaneLoop&)> job) {

@@ -72,7 +72,7 @@ class Lanes {
   Result<SlotRef> make();
   SlotRef arrival();
   [[nodiscard]] std::optional<SlotRef> home_of(const std::vector<dev_t>& file_systems);
-  Entry& place(const std::string& path, SlotRef slot);
+  void place(const std::string& path, SlotRef slot);
   void forget(const std::string& path, std::function<void(LaneLoop&)> job);
   void warn_once(const std::string& what);
   void move(const std::string& path, Entry& entry, SlotRef to);

@@ -29,14 +29,16 @@ Result<void> Offline::lock(const std::vector<Policy>& guards) {
   return {};
 }
 
-std::vector<FilePolicy> Offline::files(const std::vector<Policy>& guards) {
+Result<std::vector<FilePolicy>> Offline::files(const std::vector<Policy>& guards) {
   std::set<std::string> explicit_paths;
   for (const Policy& policy : guards) explicit_paths.insert(comparable_path(policy.path));
   std::vector<FilePolicy> all;
   for (std::size_t i = 0; i < guards.size(); ++i) {
     if (!has_glob(guards[i].path)) all.push_back({guards[i], i});
     if (!has_glob(guards[i].path)) continue;
-    for (const std::string& path : files_->expand(guards[i].path, [](const Chain&) {}).paths) {
+    const GlobMatch match = files_->expand(guards[i].path, [](const Chain&) {});
+    if (match.error != 0) return Error{match.error, "list", guards[i].path};
+    for (const std::string& path : match.paths) {
       if (!explicit_paths.insert(path).second) continue;  // an explicit path beats a glob, the first glob a later one
       all.push_back({guards[i], i});
       all.back().policy.path = path;

@@ -26,7 +26,8 @@ class Offline {
   /// Locks the guards' directories: EWOULDBLOCK where a guardian runs.
   Result<void> lock(const std::vector<Policy>& guards);
   /// The policies of single files, in the order of the configuration: one for each file that a glob matches.
-  [[nodiscard]] std::vector<FilePolicy> files(const std::vector<Policy>& guards);
+  /// An Error: which files match can't be told.
+  [[nodiscard]] Result<std::vector<FilePolicy>> files(const std::vector<Policy>& guards);
   /// Brings one guard to hold, waiting for an unfinished writer at most `settle`. Stores what it learned.
   Outcome bring_to_hold(const Policy& policy, bool paused);
   /// Looks and decides; nothing is written, not even state. A target that an earlier guard has is refused.

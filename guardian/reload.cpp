@@ -1,5 +1,4 @@
 // What becomes of a configuration that was read.
-#include <fnmatch.h>
 
 #include <algorithm>
 
@@ -105,10 +104,8 @@ void Supervisor::put_in_force(LoadedSettings loaded) {
 // What no guard of the new configuration has, and no glob of it may have, is given up at once.
 void Supervisor::drop_removed(const Settings& now) {
   const auto kept = [&](const std::string& path) {
-    return std::any_of(now.guards.begin(), now.guards.end(), [&](const Policy& policy) {
-      return policy.path == path ||
-             (has_glob(policy.path) && ::fnmatch(policy.path.c_str(), path.c_str(), FNM_PATHNAME | FNM_PERIOD) == 0);
-    });
+    return std::any_of(now.guards.begin(), now.guards.end(),
+                       [&](const Policy& policy) { return policy.path == path || matches_glob(policy.path, path); });
   };
   for (const std::string& path : lanes_->paths()) {
     if (kept(path)) continue;

@@ -1,14 +1,10 @@
 // What clients of the control socket ask for.
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <atomic>
-#include <boost/asio/post.hpp>
 #include <boost/json.hpp>
 
 #include "guardian/supervisor.hpp"
 #include "lib/report/status.hpp"
-#include "lib/report/words.hpp"
 
 namespace rg {
 namespace {
@@ -124,10 +120,8 @@ void Supervisor::set_pause(const json::object& request, const Answer& answer) {
 std::vector<std::string> Supervisor::paused_by(const json::object& request) const {
   const std::string wanted = text_of(request, "path");
   std::vector<std::string> paths = pauses_.paths();
-  std::erase_if(paths, [&](const std::string& path) {
-    const bool matched = ::fnmatch(wanted.c_str(), path.c_str(), FNM_PATHNAME | FNM_PERIOD) == 0;
-    return !wanted.empty() && path != wanted && !(has_glob(wanted) && matched);
-  });
+  std::erase_if(
+      paths, [&](const std::string& path) { return !wanted.empty() && path != wanted && !matches_glob(wanted, path); });
   return paths;
 }
 

@@ -11,6 +11,10 @@ Targets::Node Targets::node_of(const Chain& chain) {
 
 void Targets::forget(const std::string& path) {
   const std::lock_guard lock(mutex_);
+  erase(path);
+}
+
+void Targets::erase(const std::string& path) {
   const auto known = of_.find(path);
   if (known == of_.end()) return;
   const auto [from, to] = guards_of_.equal_range(known->second.first);
@@ -21,11 +25,11 @@ void Targets::forget(const std::string& path) {
 }
 
 void Targets::set(const std::string& path, std::size_t order, const Chain& chain) {
-  forget(path);
+  const std::lock_guard lock(mutex_);
+  erase(path);
   if (!chain.complete) return;
   const Node node = node_of(chain);
   const Place place{order, path};
-  const std::lock_guard lock(mutex_);
   of_.emplace(path, std::pair{node, place});
   guards_of_.emplace(node, place);
   guards_ = of_.size();

@@ -29,6 +29,7 @@ class Targets {
   };
   using Place = std::pair<std::size_t, std::string>;  // order, path
   static Node node_of(const Chain& chain);
+  void erase(const std::string& path);
   mutable std::mutex mutex_;
   std::atomic<std::size_t> guards_{0};
   std::map<std::string, std::pair<Node, Place>> of_;

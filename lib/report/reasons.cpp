@@ -12,6 +12,8 @@ std::string same_file_reason(const std::string& guard) {
 
 std::string late_reason() { return "deadline passed"; }
 
+std::string stopping_reason() { return "the guardian stops"; }
+
 std::string vanished_reason() { return "it is gone; a file that a glob stands for is guarded again when it is back"; }
 
 std::string unanswered_reason() {
@@ -21,6 +23,8 @@ std::string unanswered_reason() {
 std::string waits_reason(const std::string& guard) { return "waits for " + guard; }
 
 std::string requires_reason(const std::string& why_not) { return "requires an answer: " + why_not; }
+
+std::string asking_reason() { return requires_reason("it is being asked"); }
 
 std::string not_listed_reason(const std::string& error) { return "which files match can't be told: " + error; }
 

@@ -13,6 +13,8 @@ namespace rg {
 [[nodiscard]] std::string same_file_reason(const std::string& guard);
 /// A pass took longer than `deadline`.
 [[nodiscard]] std::string late_reason();
+/// No write begins any more: SIGTERM.
+[[nodiscard]] std::string stopping_reason();
 /// A glob doesn't match it any more.
 [[nodiscard]] std::string vanished_reason();
 /// Its own file system doesn't answer.
@@ -21,6 +23,8 @@ namespace rg {
 [[nodiscard]] std::string waits_reason(const std::string& guard);
 /// `requires`: why its servers don't let it pass.
 [[nodiscard]] std::string requires_reason(const std::string& why_not);
+/// `requires`: its servers haven't answered yet.
+[[nodiscard]] std::string asking_reason();
 /// A glob some of whose directories can't be looked into.
 [[nodiscard]] std::string not_listed_reason(const std::string& error);
 /// A glob without a match.

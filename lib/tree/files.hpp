@@ -50,6 +50,7 @@ struct Replacement {
   /// Asked at the last moment, when what comes before has taken its time: true where nothing may be written any more.
   /// The Error's code is ECANCELED then.
   std::function<bool()> too_late;
+  [[nodiscard]] bool is_too_late() const { return too_late && too_late(); }
 };
 
 struct Swap {

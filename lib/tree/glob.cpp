@@ -121,6 +121,10 @@ class Expansion {
 
 }  // namespace
 
+bool matches_glob(const std::string& pattern, const std::string& path) {
+  return has_glob(pattern) && ::fnmatch(pattern.c_str(), path.c_str(), FNM_PERIOD | FNM_PATHNAME) == 0;
+}
+
 bool has_glob(const std::string& path) { return path.find_first_of("*?[") != std::string::npos; }
 
 GlobMatch expand_glob(const SharedDescriptor& root, const std::string& pattern,

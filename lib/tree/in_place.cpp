@@ -94,6 +94,7 @@ Result<Swap> write_in_place(const Replacement& wanted) {
     return swap;
   }
   if (::fstat(fd.get(), &old) != 0) return failed("stat", place);
+  if (wanted.is_too_late()) return Error{ECANCELED, "write", place.name};
   if (auto written = overwrite(fd.get(), wanted, old.st_size); !written) return written.error();
   Replacement attributes = wanted;
   attributes.judged = nullptr;  // the inode keeps its owner and attributes
@@ -109,6 +110,7 @@ Result<Swap> set_attributes_only(const Replacement& wanted) {
   swap.way = Swap::Way::attributes;
   if (!fd) swap.out = Swap::Out::put_back;
   if (!fd) return swap;
+  if (wanted.is_too_late()) return Error{ECANCELED, "change", place.name};
   Replacement attributes = wanted;
   attributes.judged = nullptr;
   if (auto set = set_attributes(fd.get(), attributes); !set) return set.error();

@@ -248,8 +248,6 @@ Result<New> DiskFiles::make_temporary(const Replacement& wanted, const std::stri
   return made;
 }
 
-static bool is_too_late(const Replacement& wanted) { return wanted.too_late && wanted.too_late(); }
-
 Result<Swap> DiskFiles::replace(const Replacement& wanted) {
   if (wanted.only_attributes) return set_attributes_only(wanted);
   if (wanted.remove) return remove_node(wanted, temporary_name(wanted.place.name));
@@ -260,7 +258,7 @@ Result<Swap> DiskFiles::replace(const Replacement& wanted) {
     discard_leftover(wanted.place);
     made = make_temporary(wanted, temporary);
   }
-  if (made && is_too_late(wanted)) made = Error{ECANCELED, "write", wanted.place.name};
+  if (made && wanted.is_too_late()) made = Error{ECANCELED, "write", wanted.place.name};
   auto swap = made ? swap_in(wanted, temporary, *made) : Result<Swap>(made.error());
   if (swap) return swap;
   discard_leftover(wanted.place);

@@ -78,5 +78,7 @@ struct GlobMatch {
 [[nodiscard]] GlobMatch expand_glob(const SharedDescriptor& root, const std::string& pattern,
                                     const std::function<void(Chain)>& looked_in);
 [[nodiscard]] bool has_glob(const std::string& path);
+/// Whether a path as expand_glob() gives it matches this pattern.
+[[nodiscard]] bool matches_glob(const std::string& pattern, const std::string& path);
 
 }  // namespace rg

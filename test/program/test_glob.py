@@ -1,6 +1,7 @@
 """A glob as path: every file that matches, now and later."""
 import os
 import shutil
+import subprocess
 
 from harness import case
 from world import conf, equal, expect, guard, hold_for, wait_for
@@ -144,6 +145,18 @@ def commands_take_a_glob_without_a_match(world):
     world.run("resume", PATTERN, code=0)
     make(world, "blue", "192.0.2.60")
     world.wait_servers(["127.0.0.1", "192.0.2.60"], name("blue"))
+
+
+@case(needs="plain")
+def what_cannot_be_listed_is_not_empty(world):
+    """A guardian without descriptors can't tell which files match: it says so, and doesn't call that no match."""
+    for number in range(3):
+        make(world, f"n{number}", "192.0.2.60")
+    world.configure(guard(PATTERN))
+    for word in ("check", "apply"):
+        done = subprocess.run(["prlimit", "--nofile=8:8", *world.command(word)], capture_output=True, text=True, check=False)
+        equal(done.returncode, 3, word + ": " + done.stdout + done.stderr)
+    equal(world.servers(name("n0")), ["192.0.2.60"])
 
 
 @case()

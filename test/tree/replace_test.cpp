@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <thread>
 
@@ -24,6 +25,24 @@ TEST_CASE("replace: the judged file is exchanged for ours") {
   CHECK_FALSE(swap->open);
   CHECK(root.read(kGuarded) == "ours, and longer");
   CHECK(root.info(kGuarded).st_ino != inode);
+  CHECK(nothing_left_beside(root));
+}
+
+TEST_CASE("replace: when it is too late nothing is written, however it would be") {
+  const TempRoot root;
+  root.write(kGuarded, "judged", 0600);
+  const auto files = root.files();
+  const Seen judged = files->observe(kGuarded);
+  Replacement wanted = replacing(judged, "ours");
+  wanted.too_late = [] { return true; };
+  SECTION("by an exchange") {}
+  SECTION("in place") { wanted.in_place = true; }
+  SECTION("attributes alone") { wanted.only_attributes = true; }
+  const auto swap = files->replace(wanted);
+  REQUIRE_FALSE(swap.has_value());
+  CHECK(swap.error().code == ECANCELED);
+  CHECK(root.read(kGuarded) == "judged");
+  CHECK((root.info(kGuarded).st_mode & 07777U) == 0600);
   CHECK(nothing_left_beside(root));
 }
 

@@ -5,70 +5,15 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 
 #include "test/support/catch.hpp"
 #include "test/support/temp_root.hpp"
+#include "test/watch/watched.hpp"
 
 namespace rg::test {
 namespace {
-
-using Kind = Change::Kind;
-constexpr const char* kName = "/etc/resolv.conf";
-
-struct Told {
-  GuardId guard;
-  Change change;
-};
-
-class Watched {
- public:
-  explicit Watched(const TempRoot& root) : root_(root), watcher_(std::move(Watcher::create().value())) {}
-
-  /// Arms as a lane does after each pass.
-  void arm(GuardId guard = 1, const std::string& path = kName, const std::vector<std::string>& others = {}) {
-    const auto files = root_.files();
-    const Seen seen = files->observe(path);
-    std::vector<Chain> chains;
-    for (const std::string& other : others) chains.push_back(walk(root_.open(), other));
-    REQUIRE(watcher_.watch(guard, seen.chain, chains).has_value());
-    if (seen.file) REQUIRE(watcher_.watch_inode(guard, seen.file->get()).has_value());
-    (void)take();  // no event of ours stays
-  }
-  std::vector<Told> take() {
-    std::vector<Told> told;
-    for (bool more = true; more;) {
-      more = false;
-      watcher_.read([&](GuardId guard, const Change& change) {
-        told.push_back({guard, change});
-        more = true;
-      });
-    }
-    return told;
-  }
-  /// The kinds that were told since, each once, in the order of the enum.
-  std::vector<Kind> kinds() {
-    std::vector<Kind> kinds;
-    for (const Told& told : take()) kinds.push_back(told.change.kind);
-    std::sort(kinds.begin(), kinds.end());
-    kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
-    return kinds;
-  }
-  bool told(Kind kind, How how) {
-    const auto all = take();
-    return std::any_of(all.begin(), all.end(),
-                       [&](const Told& one) { return one.change.kind == kind && one.change.how == how; });
-  }
-  Watcher& watcher() { return watcher_; }
-
- private:
-  const TempRoot& root_;
-  Watcher watcher_;
-};
-
-using Kinds = std::vector<Kind>;
 
 TEST_CASE("watcher: what happens to the guarded name") {
   const TempRoot root;
@@ -248,47 +193,6 @@ TEST_CASE("watcher: other chains and patterns are structure") {
   }
   SECTION("an upstream file is rewritten") {
     root.rename_in("/run/nm/resolv.conf", "y");
-    CHECK(watched.kinds() == Kinds{Kind::structure});
-  }
-}
-
-TEST_CASE("watcher: what a glob matches tells when it comes or goes, not when it is rewritten") {
-  const TempRoot root;
-  const std::string there = "/etc/netns/blue/resolv.conf", pattern = "/etc/netns/*/resolv.conf";
-  root.write(there, "x");
-  root.directory("/etc/netns/bare");
-  const auto files = root.files();
-  Watched watched(root);
-  watched.watcher().begin_watch(1);
-  const GlobMatch match =
-      files->expand(pattern, [&](const Chain& chain) { REQUIRE(watched.watcher().add_watch(1, chain).has_value()); });
-  watched.watcher().end_watch(1);
-  REQUIRE(match.paths == std::vector<std::string>{there});
-  SECTION("rewritten by rename, in place, and by an exchange of ours") {
-    root.rename_in(there, "y");
-    root.write(there, "z");
-    const Seen seen = files->observe(there);
-    Replacement wanted;
-    wanted.place = seen.target();
-    wanted.judged_kind = NodeKind::file;
-    wanted.judged_bytes = seen.bytes;
-    wanted.judged = &seen;
-    wanted.content = "ours";
-    REQUIRE(files->replace(wanted).has_value());
-    CHECK(watched.take().empty());
-    root.rename_in(there, "w");
-    CHECK(watched.take().empty());
-  }
-  SECTION("removed, and made again") {
-    REQUIRE(::unlink((root / there).c_str()) == 0);
-    CHECK(watched.kinds() == Kinds{Kind::structure});
-    root.write(there, "x");
-    CHECK(watched.kinds() == Kinds{Kind::structure});
-  }
-  SECTION("one more, in a directory that was there and in a new one") {
-    root.rename_in("/etc/netns/bare/resolv.conf", "x");
-    CHECK(watched.kinds() == Kinds{Kind::structure});
-    root.directory("/etc/netns/red");
     CHECK(watched.kinds() == Kinds{Kind::structure});
   }
 }
