@@ -14,11 +14,9 @@ import threading
 import time
 from dataclasses import dataclass
 
+from checks import Failure, equal, expect, hold_for, wait_for  # the cases take them from here
+
 RESOLV = "/etc/resolv.conf"
-
-
-class Failure(Exception):
-    """what is wrong, in words"""
 
 
 @dataclass
@@ -35,36 +33,6 @@ class Settings:
     def patience(self):
         """how much longer than in the plain build anything may take"""
         return 5 if self.sanitized else 1
-
-
-def expect(condition, message):
-    if not condition:
-        raise Failure(message)
-
-
-def equal(got, want, what=""):
-    if got != want:
-        raise Failure(f"{what + ': ' if what else ''}{got!r}, expected {want!r}")
-
-
-def wait_for(look, what, seconds=10):
-    """Waits until look() is true; gives what it gave. The only wait of these tests."""
-    end = time.monotonic() + seconds
-    while True:
-        if found := look():
-            return found
-        if time.monotonic() > end:
-            raise Failure(f"not within {seconds} s: {what() if callable(what) else what}")
-        time.sleep(0.002)
-
-
-def hold_for(look, what, seconds):
-    """look() must stay true for so long: for what must NOT happen, where there is no state to wait on."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if not look():
-            raise Failure(f"{what() if callable(what) else what}, within {seconds} s")
-        time.sleep(0.01)
 
 
 def nameservers(text):
