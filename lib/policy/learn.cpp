@@ -79,33 +79,42 @@ void learn_options(const OptionsPolicy& policy, const ResolvConf& document, std:
   }
 }
 
-/// False, and nothing learned, where no upstream file has a server for us.
-bool learn_upstream(const ContentInput& input, Learned& learned) {
-  Servers servers(input.policy.nameservers);
-  std::vector<std::string> said;
+struct FromUpstream {
+  std::vector<Nameserver> servers;
+  std::vector<std::string> said;  ///< domains
   std::string writer;
+};
+
+FromUpstream read_upstream(const ContentInput& input, Learned& learned) {
+  FromUpstream read;
+  if (input.policy.upstream.empty()) return read;
+  Servers servers(input.policy.nameservers);
   for (const Upstream& upstream : input.upstream) {
     const std::size_t before = servers.taken.size();
     if (upstream.netif) {
       Netif netif = parse_netif(upstream.bytes, upstream.name);
       for (const Nameserver& server : netif.servers) servers.take(server, server.text());
-      std::move(netif.search.begin(), netif.search.end(), std::back_inserter(said));
+      std::move(netif.search.begin(), netif.search.end(), std::back_inserter(read.said));
     } else {
       const ResolvConf conf = parse(upstream.bytes);
       servers.take(conf);
-      for (std::string& domain : search_of(input.policy.search, conf)) said.push_back(std::move(domain));
+      for (std::string& domain : search_of(input.policy.search, conf)) read.said.push_back(std::move(domain));
     }
     if (before == 0 && !servers.taken.empty()) {
-      writer = upstream.netif ? "systemd-networkd" : apparent_writer(upstream.bytes);
+      read.writer = upstream.netif ? "systemd-networkd" : apparent_writer(upstream.bytes);
     }
   }
   std::move(servers.dropped.begin(), servers.dropped.end(), std::back_inserter(learned.dropped));
-  if (servers.taken.empty()) return false;
+  read.servers = std::move(servers.taken);
+  return read;
+}
+
+Learned& take_upstream(const ContentInput& input, FromUpstream read, Learned& learned) {
   learned.source = Source::upstream;
-  learned.writer = std::move(writer);
-  learned.lists.nameservers = std::move(servers.taken);
-  learn_search(input.policy.search, said, learned);
-  return true;
+  learned.writer = std::move(read.writer);
+  learned.lists.nameservers = std::move(read.servers);
+  learn_search(input.policy.search, read.said, learned);
+  return learned;
 }
 
 }  // namespace
@@ -113,17 +122,24 @@ bool learn_upstream(const ContentInput& input, Learned& learned) {
 Learned learn(const ContentInput& input, const ResolvConf& document) {
   Learned learned;
   learn_options(input.policy.options, document, learned.lists.options);
-  const bool has_upstream = !input.policy.upstream.empty();
-  const bool upstream_first = has_upstream && input.policy.upstream_when == UpstreamWhen::always;
-  if (upstream_first && learn_upstream(input, learned)) return learned;
+  FromUpstream upstream;
+  const bool upstream_first = input.policy.upstream_when == UpstreamWhen::always;
+  if (upstream_first) upstream = read_upstream(input, learned);
+  if (!upstream.servers.empty()) return take_upstream(input, std::move(upstream), learned);
 
   Servers servers(input.policy.nameservers);
   servers.take(document);
   std::move(servers.dropped.begin(), servers.dropped.end(), std::back_inserter(learned.dropped));
-  if (has_upstream && !upstream_first && servers.taken.empty() && learn_upstream(input, learned)) return learned;
+  const bool none_left = servers.taken.empty();
+  if (none_left && !upstream_first) upstream = read_upstream(input, learned);
+  if (!upstream.servers.empty()) return take_upstream(input, std::move(upstream), learned);
+
   learned.lists.nameservers = std::move(servers.taken);
   learned.writer = apparent_writer(input.document.value_or(std::string_view{}));
-  learn_search(input.policy.search, search_of(input.policy.search, document), learned);
+  // Neither has a server: networkd between two leases, NetworkManager without a carrier. The domains stay those of the
+  // files that they are learned from when all is well, or they would flip to and fro.
+  const bool of_upstream = none_left && !input.policy.upstream.empty() && !input.upstream.empty();
+  learn_search(input.policy.search, of_upstream ? upstream.said : search_of(input.policy.search, document), learned);
   return learned;
 }
 

@@ -41,6 +41,19 @@ TEST_CASE("where no upstream file has a server that is neither ours nor denied, 
   CHECK(content.dropped == std::vector<DroppedServer>{{"203.0.113.1", Why::denied}});
 }
 
+TEST_CASE("where nobody has a server, the domains stay those of the upstream files") {
+  // systemd-networkd between two leases: resolved says `search .`, and a moment later both are back.
+  const std::string emptied = "# No DNS servers known.\nsearch .\n";
+  Judging judging = with_upstream({{"2", "DNS=\nDOMAINS=a.example\n", true}});
+  CHECK(judging.of(emptied).want.search == Texts{"a.example"});
+  judging.upstream = {{"2", "DNS=\nDOMAINS=\n", true}};
+  CHECK(judging.of(emptied).want.search.empty());
+  judging.policy.upstream_when = UpstreamWhen::none_left;
+  CHECK(judging.of(emptied).want.search.empty());
+  judging.upstream.clear();  // no such file
+  CHECK(judging.of("search b.example\n").want.search == Texts{"b.example"});
+}
+
 TEST_CASE("none-left: the upstream files count only where the guarded file leaves no server") {
   Judging judging = with_upstream({{"a", "nameserver 192.0.2.53\nsearch example.com\n", false}});
   judging.policy.upstream_when = UpstreamWhen::none_left;

@@ -1,0 +1,117 @@
+"""AKS with Azure CNI in bridge mode (docs/incidents.md, aks-engine#3920): the plugin takes eth0's address, networkd its lease for
+lost, resolved forgets the server, and the node is deaf although that server can still be reached."""
+import networkd
+from far import ask
+from host import RESOLV, expect, hold_for, wait_for
+from networkd import UPLINK, link_servers, reader_resolves
+from scenario import scenario
+
+NET = "10.77.0"
+SERVER = f"{NET}.1"
+POLICY = """[[guard]]
+path = "/etc/resolv.conf"
+link = "file"
+upstream = ["/run/systemd/netif/links/*"]
+[guard.nameservers]
+deny = ["loopback"]
+
+# kubelet's resolvConf
+[[guard]]
+path = "/run/systemd/resolve/resolv.conf"
+upstream = ["/run/systemd/netif/links/*"]
+[guard.nameservers]
+deny = ["loopback"]
+"""
+
+
+def before(host, resolv_conf, beside=False):
+    host.far.serve()
+    networkd.set_up(host, resolv_conf)
+    if not beside:
+        host.guard(POLICY)
+    host.boot()
+    networkd.wait_configured(host)
+    if beside:
+        host.guard_beside(POLICY)
+    wait_for(host.resolves, "a name to resolve before the move")
+    if host.guarded:
+        host.wait_holds()
+
+
+def lost_lease(host):
+    wait_for(lambda: not link_servers(host), lambda: f"networkd to lose its lease, but it has {link_servers(host)}")
+    wait_for(lambda: ask(SERVER) == f"{NET}.123", lambda: "the far server to answer through azure0")
+
+
+def dead(host):
+    wait_for(lambda: not host.resolves(), "DNS to be dead, but names resolve")
+    hold_for(lambda: not host.resolves(), "DNS came back by itself", 3)
+
+
+def alive(host, since):
+    """The last word of resolved comes 2.4 s after the move: carrier, then link-local addresses."""
+    wait_for(host.resolves, lambda: f"a name to resolve again by {host.servers()}")
+    wait_for(lambda: reader_resolves(host, UPLINK), lambda: f"kubelet's file to resolve again: {host.read(UPLINK)}")
+    hold_for(lambda: host.servers() == [SERVER], lambda: f"{RESOLV} has {host.servers()}", 3)
+    expect(host.resolves() and reader_resolves(host, UPLINK), "DNS died again")
+    host.wait_holds()
+    host.wait_holds(UPLINK)
+    counts = lambda: [host.status(path)["restores"] for path in (RESOLV, UPLINK)]
+    quiet = counts()
+    hold_for(lambda: counts() == quiet, lambda: f"restores went on: {quiet}, {counts()}", 1)
+    host.measure("move to a bridge", since, SERVER)
+
+
+def bridge(host, resolv_conf, beside=False):
+    before(host, resolv_conf, beside)
+    since = host.reader.now()
+    networkd.move_to_bridge(host)
+    lost_lease(host)
+    if host.guarded:
+        alive(host, since)
+    else:
+        dead(host)
+
+
+@scenario(net=NET)
+def bridge_and_link_to_the_uplink_file(host):
+    bridge(host, "uplink")
+
+
+@scenario(net=NET)
+def bridge_and_link_to_the_stub_file(host):
+    """nothing in /etc changes at all: 127.0.0.53 goes on, and answers REFUSED"""
+    bridge(host, "stub")
+
+
+@scenario(net=NET)
+def bridge_from_beside(host):
+    """with the guardian outside and the host mounted"""
+    bridge(host, "uplink", beside=True)
+
+
+@scenario(net=NET, runs=("guarded",))
+def bridge_and_a_regular_file(host):
+    """the control: nobody empties a regular file, with or without a guardian, and it isn't written for nothing"""
+    bridge(host, f"nameserver {SERVER}\n")
+    expect(host.status()["restores"] <= 1, f"a file that nobody emptied was restored: {host.status()}")
+
+
+@scenario(net=NET)
+def host_device_plugin(host):
+    """eth0 leaves for a pod's network namespace; the server is reached by eth1, for which networkd knows none"""
+    host.far.second_way()
+    host.write("/etc/systemd/network/30-eth1.network", f"[Match]\nName=eth1\n[Network]\nAddress={host.far.second}\n"
+               f"LinkLocalAddressing=no\nIPv6AcceptRA=no\n[Route]\nDestination={SERVER}/32\nMetric=4096\n")
+    before(host, "uplink")
+    host.inside("ip", "netns", "add", "pod")
+    since = host.reader.now()
+    networkd.host_device(host, "ADD")
+    lost_lease(host)
+    if host.guarded:
+        alive(host, since)
+    else:
+        dead(host)
+    networkd.host_device(host, "DEL")
+    wait_for(lambda: link_servers(host) == [SERVER], lambda: f"networkd's lease again, it has {link_servers(host)}")
+    wait_for(host.resolves, "a name to resolve with eth0 back")

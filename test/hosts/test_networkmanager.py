@@ -1,0 +1,147 @@
+"""The OpenShift bootstrap (docs/incidents.md): a dispatcher script puts 127.0.0.1 first; the next rewrite takes it away."""
+import re
+import subprocess
+
+from host import RESOLV, expect, wait_for
+from networkmanager import OWN, own_servers, prepend, set_up
+from scenario import scenario
+
+LOCAL, STALE = "127.0.0.1", "198.51.100.9"
+V4, V6, NEW4 = "192.0.2.53", "2001:db8:1::53", "192.0.2.54"
+POLICY = f'''[[guard]]
+path = "{RESOLV}"
+{{upstream}}
+[guard.nameservers]
+first = ["{LOCAL}"]
+'''
+
+
+class Story:
+    """One boot, one rewrite after the other. Unguarded, each of them must lose 127.0.0.1, which is then put back by hand.
+    kept_off: NetworkManager doesn't write this /etc/resolv.conf at all; the failure is that its servers never arrive there."""
+
+    def __init__(self, host, rc_manager, kept_off=False):
+        self.host, self.kept_off = host, kept_off
+        set_up(host, rc_manager)
+        host.write("/run/NetworkManager/resolv.conf", f"nameserver {STALE}\n")
+        self.policy = POLICY.format(upstream=f'upstream = ["{OWN}"]' if kept_off else "")
+        host.far.serve(dns=V4, domain="lab.example", t1=4)
+        host.far.serve6()
+
+    def boot(self, beside=False):
+        host = self.host
+        if not beside:
+            host.guard(self.policy)
+        host.boot()
+        wait_for(lambda: host.read("/run/prepended") is not None, "the dispatcher's prepender")
+        if beside:
+            host.guard_beside(self.policy)
+        if self.kept_off and not host.guarded:
+            prepend(host)
+            return host.wait_servers([LOCAL])
+        return host.wait_servers([LOCAL, V4])
+
+    def step(self, name, stimulus, writer, kept=None):
+        """writer: what NetworkManager itself then says; kept: what must stand behind 127.0.0.1, where that isn't it.
+        Unguarded, `up` is dispatched again by some: the prepender then puts 127.0.0.1 back, after a while without it."""
+        host, want = self.host, [LOCAL, *(writer if kept is None else kept)]
+        if not host.guarded:
+            prepend(host)
+            wait_for(lambda: host.servers()[:1] == [LOCAL], "127.0.0.1 put back by hand")
+        before = host.status()["rewrites"] if host.guarded else 0
+        since = host.reader.now()
+        stimulus()
+        known = lambda: all(server in self.known_to_networkmanager() for server in writer)
+        wait_for(lambda: known() and own_servers(host) == writer, lambda: f"{name}: NetworkManager has {own_servers(host)}, not {writer}")
+        if not host.guarded:
+            was_lost = lambda: host.reader.gaps(since, lambda servers: servers[:1] == [LOCAL])
+            lost = (lambda: host.servers() == [LOCAL]) if self.kept_off else was_lost
+            return wait_for(lost, lambda: f"{name} to show the failure, but: {host.servers()}")
+        if not self.kept_off:
+            wait_for(lambda: host.status()["rewrites"] > before, lambda: f"{name}: a rewrite in {host.status()}")
+        host.wait_servers(want)
+        self.wait_same_search()
+        return host.measure(name, since, LOCAL)
+
+    def known_to_networkmanager(self):
+        """of the device, asked of the daemon itself: after its restart its files still say what the former one knew"""
+        command = self.host.command("nmcli", "-g", "IP4.DNS,IP6.DNS", "device", "show", "eth0")
+        shown = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False).stdout
+        return re.split(r"[\s|]+", shown.replace("\\:", ":"))
+
+    def wait_same_search(self):
+        search = lambda name: [line for line in (self.host.read(name) or "").splitlines() if line.startswith("search")]
+        wait_for(lambda: search(RESOLV) == search(OWN), lambda: f"search {search(RESOLV)}, NetworkManager says {search(OWN)}")
+
+    def reload(self, *flags):
+        self.step(" ".join(["nmcli general reload", *flags]), lambda: self.host.inside("nmcli", "general", "reload", *flags), [V4, V6])
+
+    def all_steps(self):
+        host = self.host
+        self.step("DHCPv6 lease", host.far.lease6, [V4, V6])
+        self.reload("dns-rc")
+        self.reload("dns-full")
+        self.reload()
+        host.inside("nmcli", "general", "reload", "conf")  # rewrites nothing
+        expect(not host.guarded or host.servers() == [LOCAL, V4, V6], f"nmcli general reload conf: {host.servers()}")
+        self.step("hostname", lambda: host.inside("nmcli", "general", "hostname", "node.other.example"), [V4, V6])
+        self.step("DHCPv4 renewal", lambda: host.far.name_servers(NEW4, "lab.example"), [NEW4, V6])
+        self.step("restart", lambda: host.inside("systemctl", "restart", "NetworkManager"), [NEW4, V6])
+        self.step("carrier lost", lambda: host.far.carrier(False), [], kept=[NEW4, V6])
+        self.step("carrier back", lambda: host.far.carrier(True), [NEW4, V6])
+        if host.guarded:
+            host.wait_holds()
+
+
+@scenario()
+def openshift_bootstrap(host):
+    """rc-manager=auto and a regular file: the incident, and every other rewrite that does the same"""
+    story = Story(host, "auto")
+    host.write(RESOLV, f"nameserver {STALE}\n")
+    story.boot()
+    story.all_steps()
+
+
+@scenario()
+def openshift_bootstrap_from_beside(host):
+    """the incident alone, with the guardian outside and the host mounted"""
+    story = Story(host, "auto")
+    host.write(RESOLV, f"nameserver {STALE}\n")
+    story.boot(beside=True)
+    story.step("DHCPv6 lease", host.far.lease6, [V4, V6])
+
+
+@scenario()
+def link_to_networkmanagers_own_file(host):
+    story = Story(host, "symlink")
+    host.link(RESOLV, "/run/NetworkManager/resolv.conf")
+    story.boot()
+    story.all_steps()
+
+
+@scenario()
+def rc_manager_file(host):
+    story = Story(host, "file")
+    host.write(RESOLV, f"nameserver {STALE}\n")
+    story.boot()
+    story.all_steps()
+
+
+@scenario()
+def rc_manager_file_through_a_link(host):
+    """a temporary file renamed beside the link's target: no event in /etc"""
+    story = Story(host, "file")
+    host.write("/run/elsewhere/resolv.conf", f"nameserver {STALE}\n")
+    host.link(RESOLV, "../run/elsewhere/resolv.conf")
+    story.boot()
+    story.all_steps()
+
+
+@scenario()
+def link_elsewhere_that_networkmanager_keeps_off(host):
+    """rc-manager=auto never writes through a foreign link: its servers come from its own file, as `upstream`"""
+    story = Story(host, "auto", kept_off=True)
+    host.write("/run/elsewhere/resolv.conf", "# of another network manager\n")
+    host.link(RESOLV, "../run/elsewhere/resolv.conf")
+    story.boot()
+    story.all_steps()

@@ -1,0 +1,263 @@
+"""resolv-guardian.service and resolv-guardian-wait.service in a booted host: what the sandbox lets through is written, not scored."""
+import os
+import re
+import stat
+
+import networkd
+from checks import equal
+from host import PROGRAM, REPOSITORY, RESOLV, UNIT, WAIT, expect, hold_for, run, wait_for
+from networkd import STUB, UPLINK
+from scenario import scenario
+
+LOCAL, NET = "127.0.0.1", "10.77.0"
+SERVER = f"{NET}.1"
+DRIFTED = "nameserver 192.0.2.53\n"
+POLICY = f'[[guard]]\npath = "{RESOLV}"\n[guard.nameservers]\nfirst = ["{LOCAL}"]\n'
+ONLY = ("guarded",)
+KUBELET = """[Unit]
+Description=What must not start before the order holds
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=/bin/cp /etc/resolv.conf /run/kubelet-resolv.conf
+[Install]
+WantedBy=multi-user.target
+"""
+
+
+def start(host, policy=POLICY, drop_in=None, units=(), resolv_conf=DRIFTED):
+    if resolv_conf is not None:
+        host.write(RESOLV, resolv_conf)
+    host.install(policy, *units)
+    if drop_in:
+        host.write(f"/etc/systemd/system/{UNIT}.d/test.conf", drop_in)
+    host.boot()
+
+
+def rename_in(host, text, name=RESOLV):
+    """as a writer in the host does"""
+    host.inside("sh", "-c", f'printf %s "$1" >{name}.new && mv {name}.new {name}', "sh", text)
+
+
+def add_kubelet(host):
+    """with the drop-in that the documentation tells to install"""
+    host.write("/etc/systemd/system/kubelet.service", KUBELET)
+    host.write("/etc/systemd/system/kubelet.service.d/10-resolv-guardian.conf",
+               (REPOSITORY / "packaging/systemd/wait-for-order.conf").read_text())
+    host.enable("kubelet")
+
+
+def main_pid(host):
+    return host.show(UNIT, "MainPID")
+
+
+@scenario(runs=ONLY)
+def active_means_ready(host):
+    """Type=notify, STATUS=, RELOADING=1 and READY=1 of a reload"""
+    start(host)
+    host.wait_unit(UNIT)
+    host.wait_servers([LOCAL, "192.0.2.53"])
+    equal(host.show(UNIT, "Type", "NotifyAccess", "NRestarts"), ["notify", "main", "0"])
+    wait_for(lambda: "holds: 1 of 1" in host.show(UNIT, "StatusText"), lambda: host.show(UNIT, "StatusText"))
+    host.write("/etc/resolv-guardian/config.toml", POLICY.replace(LOCAL, "127.0.0.2"))
+    host.inside("systemctl", "reload", UNIT)
+    host.wait_servers(["127.0.0.2", "192.0.2.53"])
+    host.wait_unit(UNIT)
+    host.write("/etc/resolv-guardian/config.toml", "path =\n")
+    host.inside("systemctl", "reload", UNIT)
+    wait_for(lambda: "configuration refused" in host.show(UNIT, "StatusText"), lambda: host.show(UNIT, "StatusText"))
+    host.inside("systemctl", "restart", UNIT)  # the last one that was verified stands in for it
+    rename_in(host, DRIFTED)
+    host.wait_servers(["127.0.0.2", "192.0.2.53"])
+
+
+@scenario(runs=ONLY)
+def configuration_that_cannot_be_read(host):
+    """and none that was ever verified: the unit fails once, and isn't started again and again"""
+    start(host, policy="path =\n")
+    host.wait_unit(UNIT, "failed")
+    equal(host.show(UNIT, "ExecMainStatus", "NRestarts"), ["2", "0"])
+    expect("config.toml:1:" in host.inside("journalctl", "-b", "-u", UNIT), "the journal doesn't say where")
+    host.wait_unit("multi-user.target")
+
+
+@scenario(runs=ONLY)
+def kubelet_starts_once_the_order_holds(host):
+    add_kubelet(host)
+    start(host)
+    host.wait_unit("kubelet")
+    equal(host.nameservers("/run/kubelet-resolv.conf"), [LOCAL, "192.0.2.53"], "kubelet read")
+    host.inside("systemctl", "kill", "-s", "KILL", UNIT)  # a guardian that is started again takes nothing with it
+    wait_for(lambda: host.show(UNIT, "NRestarts") == "1", "a restart")
+    host.wait_unit(UNIT)
+    equal([host.show(unit, "ActiveState") for unit in ("kubelet", WAIT)], ["active", "active"])
+
+
+@scenario(runs=ONLY)
+def immutable_file_boots_and_says_so(host):
+    """kubelet waits, the rest of the node runs; it starts as soon as the order can be kept"""
+    add_kubelet(host)
+    host.write("/etc/systemd/system/sshd.service", KUBELET.replace("cp /etc/resolv.conf /run/kubelet-resolv.conf", "true"))
+    host.enable("sshd")
+    host.write(RESOLV, DRIFTED)
+    run("chattr", "+i", host.path(RESOLV))
+    start(host, policy='ready_within = "1s"\n' + POLICY, resolv_conf=None)
+    host.wait_unit(UNIT)
+    host.wait_unit("sshd")
+    expect("is blocked: immutable: chattr -i" in host.show(UNIT, "StatusText"), host.show(UNIT, "StatusText"))
+    hold_for(lambda: host.show("kubelet", "ActiveState") == "inactive", "kubelet was started", 1)
+    equal(host.show(WAIT, "ActiveState"), "activating")
+    run("chattr", "-i", host.path(RESOLV))
+    host.wait_unit("kubelet")
+    equal(host.nameservers("/run/kubelet-resolv.conf"), [LOCAL, "192.0.2.53"], "kubelet read")
+    host.wait_unit("multi-user.target")
+
+
+@scenario(runs=ONLY)
+def immutable_file_without_who_waits(host):
+    """the whole node boots"""
+    host.write(RESOLV, DRIFTED)
+    run("chattr", "+i", host.path(RESOLV))
+    start(host, policy='ready_within = "1s"\n' + POLICY, resolv_conf=None)
+    host.wait_unit("multi-user.target")
+    equal(host.inside("systemctl", "is-system-running", "--wait").strip(), "running")
+    expect("is blocked: immutable" in host.show(UNIT, "StatusText"), host.show(UNIT, "StatusText"))
+    run("chattr", "-i", host.path(RESOLV))
+    host.wait_servers([LOCAL, "192.0.2.53"])
+
+
+@scenario(runs=ONLY)
+def watchdog_and_restart(host):
+    start(host, drop_in="[Service]\nWatchdogSec=1s\n")
+    host.wait_unit(UNIT)
+    first = main_pid(host)
+    host.inside("systemctl", "kill", "-s", "STOP", UNIT)
+    rename_in(host, DRIFTED)
+    wait_for(lambda: main_pid(host) not in (first, "0"), lambda: f"another process than {first}", 10)
+    expect("Watchdog timeout" in host.inside("journalctl", "-b", "-u", UNIT), "it wasn't the watchdog")
+    host.wait_servers([LOCAL, "192.0.2.53"])
+    second = main_pid(host)
+    host.inside("systemctl", "kill", "-s", "KILL", UNIT)
+    rename_in(host, "nameserver 192.0.2.54\n")
+    wait_for(lambda: main_pid(host) not in (second, "0"), lambda: f"another process than {second}")
+    host.wait_servers([LOCAL, "192.0.2.54"])
+    host.wait_holds()
+    equal(host.show(UNIT, "NRestarts"), "2")
+
+
+@scenario(runs=ONLY)
+def what_the_sandbox_lets_through(host):
+    """renames in /etc with another owner's metadata kept, in a directory of another user's behind a link, in place on a mount
+    point, state in /var/lib, the socket in /run; and nothing else"""
+    policy = POLICY + "".join(f'[[guard]]\npath = "{path}"\n[guard.nameservers]\nfirst = ["{LOCAL}"]\n'
+                              for path in ("/etc/linked.conf", "/etc/mounted.conf", "/usr/share/guarded.conf"))
+    host.write("/usr/share/guarded.conf", DRIFTED)
+    host.write("/etc/mounted.conf", DRIFTED)
+    host.write("/run/behind/resolv.conf", DRIFTED)
+    host.link("/etc/linked.conf", "../run/behind/resolv.conf")
+    run("chroot", host.root, "chown", "-R", "systemd-resolve:systemd-resolve", "/run/behind")
+    run("mount", "--bind", host.path("/etc/mounted.conf"), host.path("/etc/mounted.conf"))
+    start(host, policy='ready_within = "1s"\n' + policy)
+    host.wait_unit(UNIT)
+    for path in (RESOLV, "/etc/linked.conf", "/etc/mounted.conf"):
+        wait_for(lambda: host.nameservers(path) == [LOCAL, "192.0.2.53"], lambda: f"{path} has {host.nameservers(path)}")
+        host.wait_holds(path)
+    owner = os.stat(host.path("/run/behind/resolv.conf"))
+    expect(owner.st_uid != 0, "the owner of the file behind the link wasn't kept")
+    equal(stat.S_IMODE(owner.st_mode), 0o644)
+    for _ in range(3):  # the mount of one file would end with the first rename
+        rename_in(host, "nameserver 192.0.2.54\n")
+        host.wait_servers([LOCAL, "192.0.2.54"])
+    status = host.status("/usr/share/guarded.conf")
+    expect((status["state"], status["reason"].split(":")[0]) == ("blocked", "read-only"), f"outside of its directories: {status}")
+    equal(sorted(os.listdir(host.path("/run/resolv-guardian"))), ["control.sock", "lock"])
+    expect("history.jsonl" in os.listdir(host.path("/var/lib/resolv-guardian")), "no history")
+    security = host.inside("systemd-analyze", "security", "--no-pager", UNIT)
+    exposure = float(re.search(r"exposure level for \S+: ([0-9.]+)", security).group(1))
+    expect(exposure <= 2.0, f"exposure {exposure}")
+
+
+@scenario(net=NET, runs=ONLY)
+def resolves_directory_is_removed_and_made_again(host):
+    """by a restart of resolved without RuntimeDirectoryPreserve, or rm -rf: the guarded file lies behind a link into it"""
+    host.far.serve()
+    networkd.set_up(host, "uplink")
+    start(host, resolv_conf=None)
+    networkd.wait_configured(host)
+    host.wait_servers([LOCAL, SERVER])
+    for _ in range(3):
+        host.inside("systemctl", "stop", "systemd-resolved")
+        host.inside("rm", "-rf", "/run/systemd/resolve")
+        wait_for(lambda: not host.servers(), lambda: f"the file to be gone: {host.servers()}")
+        host.inside("systemctl", "start", "systemd-resolved")
+        host.wait_servers([LOCAL, SERVER])
+        host.wait_holds()
+    equal(host.linked(), ".." + UPLINK)
+
+
+def given_back(host, how, policy):
+    """A link of resolved's was replaced by a file: it must come back as it was, and resolved leaves its foreign mode."""
+    host.far.serve()
+    networkd.set_up(host, "stub")
+    start(host, policy=policy, resolv_conf=None)
+    networkd.wait_configured(host)
+    host.wait_servers([LOCAL, SERVER])
+    equal(host.linked(), None, "a link while it is guarded")
+    mode = lambda: re.search(r"resolv.conf mode: (\S+)", host.inside("resolvectl", "status")).group(1)
+    equal(mode(), "foreign", "resolved's mode while it is guarded")
+    how(host)
+    wait_for(lambda: host.linked() == ".." + STUB, lambda: f"the link: {host.linked()}")
+    equal(mode(), "stub", "resolved's mode")
+
+
+FILE = f'[[guard]]\npath = "{RESOLV}"\nlink = "file"\nupstream = ["/run/systemd/netif/links/*"]\n'
+FIRST = f'[guard.nameservers]\nfirst = ["{LOCAL}"]\n'
+
+
+@scenario(net=NET, runs=ONLY)
+def stop_with_on_exit_restore(host):
+    given_back(host, lambda host: host.inside("systemctl", "stop", UNIT), FILE + 'on_exit = "restore"\n' + FIRST)
+
+
+@scenario(net=NET, runs=ONLY)
+def release_gives_the_link_back(host):
+    given_back(host, lambda host: equal(host.guardian("release")[0], 0), FILE + FIRST)
+    host.inside("systemctl", "restart", UNIT)  # paused until it is resumed or the next boot
+    hold_for(lambda: host.linked() == ".." + STUB, "a restart ended the release", 1)
+    equal(host.guardian("resume")[0], 0)
+    host.wait_servers([LOCAL, SERVER])
+
+
+@scenario(runs=ONLY)
+def release_gives_the_bytes_back(host):
+    """as the last writer left them: his bytes, mode and owner"""
+    start(host)
+    host.wait_servers([LOCAL, "192.0.2.53"])
+    text = "# by hand\r\nnameserver 192.0.2.54\n\nnameserver   192.0.2.55"
+    rename_in(host, text)
+    host.wait_servers([LOCAL, "192.0.2.54", "192.0.2.55"])
+    equal(host.guardian("release")[0], 0)
+    equal(host.read(RESOLV), text, "the bytes")
+
+
+@scenario(runs=ONLY)
+def removed_by_hand(host):
+    """docs/operations.md, "Removing it": nothing of it is left"""
+    before = set(everything(host))
+    start(host)
+    host.wait_servers([LOCAL, "192.0.2.53"])
+    host.inside("sh", "-euc", removal())
+    equal(host.read(RESOLV), DRIFTED, "the file")
+    left = sorted(set(everything(host)) - before - {"/etc/resolv.conf"})
+    equal([name for name in left if "guardian" in name], [], "left behind")
+
+
+def everything(host):
+    found = run("chroot", host.root, "find", "/etc", "/var/lib", "/run", "/usr/sbin", "-xdev", "-name", "*guardian*")
+    return found.split()
+
+
+def removal():
+    """the commands of the documentation, as they stand there"""
+    text = (REPOSITORY / "docs/operations.md").read_text()
+    return re.search(r"## Removing it\n.*?```\n(.*?)```", text, re.S).group(1)
