@@ -95,6 +95,7 @@ Result<void> Supervisor::open() {
 }
 
 void Supervisor::prepare() {
+  state_.remove_left_over();
   const auto generation = state_.load_generation();
   if (!generation.warning.empty()) setup_.log.warning(generation.warning);
   status_.version = RG_VERSION;

@@ -1,5 +1,6 @@
 #include "lib/store/file.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -9,6 +10,8 @@
 
 namespace rg::store {
 namespace {
+
+constexpr std::string_view kTemporary = ".tmp";
 
 Result<void> fill(const std::string& path, std::string_view bytes, Sync sync) {
   auto file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
@@ -83,7 +86,7 @@ Result<std::optional<std::string>> read_file(const std::string& path, std::size_
 }
 
 Result<void> replace_file(const std::string& path, std::string_view bytes, Sync sync) {
-  const std::string temporary = path + ".tmp";
+  const std::string temporary = path + '.' + std::to_string(::gettid()).append(kTemporary);
   if (auto filled = fill(temporary, bytes, sync); !filled) {
     unlink(temporary.c_str());  // a full disk has better uses
     return filled.error();
@@ -94,6 +97,15 @@ Result<void> replace_file(const std::string& path, std::string_view bytes, Sync 
     return error;
   }
   return {};
+}
+
+void remove_temporary_files(const std::string& directory) {
+  DIR* stream = opendir(directory.c_str());
+  if (stream == nullptr) return;
+  while (const dirent* entry = readdir(stream)) {
+    if (std::string_view(entry->d_name).ends_with(kTemporary)) unlinkat(dirfd(stream), entry->d_name, 0);
+  }
+  closedir(stream);
 }
 
 }  // namespace rg::store

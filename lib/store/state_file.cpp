@@ -116,6 +116,8 @@ Result<void> StateDirectory::save_verified_config(const std::string& toml) const
   return save(directory_ + "/verified.toml", std::string(kVerifiedVersion) + toml, Sync::data);
 }
 
+void StateDirectory::remove_left_over() const { store::remove_temporary_files(directory_); }
+
 Result<void> make_directories(const std::string& path) {
   // From the front: stat(2) first, because mkdir(2) of a directory that is there says EROFS or EACCES on some file
   // systems.

@@ -37,6 +37,9 @@ class StateDirectory {
   [[nodiscard]] Loaded<std::optional<std::string>> load_verified_config() const;
   [[nodiscard]] Result<void> save_verified_config(const std::string& toml) const;
 
+  /// What a kill left behind, at a start: nobody else writes yet.
+  void remove_left_over() const;
+
   [[nodiscard]] const std::string& path() const { return directory_; }
 
  private:

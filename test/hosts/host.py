@@ -1,5 +1,6 @@
 """One Debian host: a root of its own over the cached one, a far end, a systemd that boots in it, and the guardian as its unit or
 beside it with a host mount. Only inside of isolation.run(): as pid 1, whose end is everybody's."""
+import functools
 import json
 import os
 import pathlib
@@ -7,8 +8,9 @@ import re
 import signal
 import subprocess
 
+import checks
 import image
-from checks import Failure, equal, expect, hold_for, wait_for
+from checks import Failure, equal, expect
 from far import Far, run
 from states import States
 
@@ -16,6 +18,10 @@ RESOLV = "/etc/resolv.conf"
 UNIT, WAIT = "resolv-guardian.service", "resolv-guardian-wait.service"
 PROGRAM = "/usr/sbin/resolv-guardian"
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+
+# Most looks start a process in the host: they are taken now and then, or the processor is theirs.
+wait_for = functools.partial(checks.wait_for, step=0.05)
+hold_for = functools.partial(checks.hold_for, step=0.05)
 
 # As pid 1's parent, in the root: its /proc, /sys and cgroups, and nothing of the machine's is left visible.
 BOOT = """
@@ -112,7 +118,7 @@ class Host:
     def boot(self):
         """The reader looks from before the first writer on."""
         self.reader = States(self.settings.reader, self.root, RESOLV, self.scratch + "/states",
-                             nap=0 if self.settings.busy else 100)
+                             nap=0 if self.settings.busy else 500)
         command = ["setpriv", f"--bounding-set={CAPABILITIES}", "unshare", "--mount", "--pid", "--uts", "--ipc", "--cgroup",
                    "--fork", "--kill-child", "sh", "-euc", BOOT, self.root]
         procs = os.environ["RG_HOSTS_CGROUP"] + "/cgroup.procs"

@@ -38,7 +38,7 @@ def _digest(*things):
 
 
 def base():
-    return cache() / f"{SUITE}-{_digest(PACKAGES, MASKED, DISABLED, __doc__)}"
+    return cache() / f"{SUITE}-{_digest(PACKAGES, MASKED, DISABLED)}"
 
 
 def lower(layer):

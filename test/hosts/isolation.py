@@ -11,6 +11,8 @@ import secrets
 import shutil
 import subprocess
 
+from checks import wait_for
+
 TOOLS = {"debootstrap": "debootstrap", "ip": "iproute2", "unshare": "util-linux", "setpriv": "util-linux", "nsenter": "util-linux"}
 NAMESPACES = ["--mount", "--pid", "--net", "--uts", "--ipc"]
 
@@ -68,10 +70,8 @@ def cgroup(top):
     try:
         yield path
     finally:
-        for _ in range(2000):  # a killed process is in it for some time more; there is no event for its end
-            if remove_tree(path):
-                break
-            os.sched_yield()
+        # A killed process is in it for some time more, and no event tells of its end.
+        wait_for(lambda: remove_tree(path), f"{path} can't be removed")
 
 
 def remove_left_over():

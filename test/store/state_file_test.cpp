@@ -6,8 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "lib/store/sha256.hpp"
 #include "test/store/file_bytes.hpp"
@@ -75,6 +78,18 @@ void check_damaged(const std::string& from, const std::string& to, const std::st
 
 }  // namespace
 
+namespace {
+
+std::string temporary(const std::string& name) { return name + '.' + std::to_string(::gettid()) + ".tmp"; }
+
+std::size_t count_temporary(const TempDirectory& directory) {
+  const auto is_temporary = [](const auto& entry) { return entry.path().extension() == ".tmp"; };
+  const fs::directory_iterator all(directory.path);
+  return static_cast<std::size_t>(std::count_if(begin(all), end(all), is_temporary));
+}
+
+}  // namespace
+
 TEST_CASE("state: what was never saved is empty and no reason to warn") {
   const TempDirectory directory;
   const StateDirectory state(directory.path);
@@ -95,7 +110,7 @@ TEST_CASE("state: a memory comes back as it was, for its path alone") {
   CHECK(state.load_memory(kPath).warning.empty());
   CHECK(state.load_memory("/etc/other").value == Memory{});
   CHECK(mode_of(directory / memory_name()) == 0600);
-  CHECK(!fs::exists(directory / (memory_name() + ".tmp")));
+  CHECK(count_temporary(directory) == 0);
   REQUIRE(state.save_memory(kPath, Memory{}).has_value());
   CHECK(state.load_memory(kPath).value == Memory{});
 }
@@ -258,20 +273,44 @@ TEST_CASE("state: generation and verified configuration") {
   check_set_aside(directory, "verified.toml", toml, verified.warning, "version");
 }
 
-TEST_CASE("state: a left-over temporary file is overwritten, a link in its place is not followed") {
+TEST_CASE("state: a left-over temporary file is overwritten or removed, a link in its place is not followed") {
   const TempDirectory directory;
   const StateDirectory state(directory.path);
-  write_bytes(directory / "generation.json.tmp", std::string(1000, 'x'));
-  fs::permissions(directory / "generation.json.tmp", fs::perms::all);
+  const std::string name = directory / temporary("generation.json");
+  write_bytes(name, std::string(1000, 'x'));
+  fs::permissions(name, fs::perms::all);
   REQUIRE(state.save_generation(7).has_value());
   CHECK(state.load_generation().value == 7);
   CHECK(mode_of(directory / "generation.json") == 0600);
 
   write_bytes(directory / "victim", "precious");
-  fs::create_symlink("victim", directory / "generation.json.tmp");
+  fs::create_symlink("victim", name);
   CHECK(!state.save_generation(8).has_value());
   CHECK(read_bytes(directory / "victim") == "precious");
   CHECK(state.load_generation().value == 7);
+
+  fs::create_symlink("victim", directory / "guard-0.json.1.tmp");
+  state.remove_left_over();
+  CHECK(count_temporary(directory) == 0);
+  CHECK(read_bytes(directory / "victim") == "precious");
+  CHECK(state.load_generation().value == 7);
+}
+
+TEST_CASE("state: threads that save the same thing at the same time leave one whole") {
+  const TempDirectory directory;
+  const StateDirectory state(directory.path);
+  const auto save = [&] {
+    for (std::uint64_t turn = 1; turn <= 2000; ++turn) (void)state.save_generation(turn * 1'000'000'007);
+  };
+  std::vector<std::thread> threads;
+  for (int count = 0; count < 3; ++count) threads.emplace_back(save);
+  std::string warnings;
+  while (warnings.empty() && state.load_generation().value != 2000ULL * 1'000'000'007) {
+    warnings = state.load_generation().warning;
+  }
+  for (auto& thread : threads) thread.join();
+  CHECK(warnings.empty());
+  CHECK(count_temporary(directory) == 0);
 }
 
 TEST_CASE("state: where nothing can be written there is an error and no crash") {
@@ -301,7 +340,7 @@ TEST_CASE("state: a full disk leaves the old file and no temporary one") {
   signal(SIGXFSZ, handler);
   CHECK(!saved.has_value());
   CHECK(state.load_memory(kPath).value == some_memory());
-  CHECK(!fs::exists(directory / (memory_name() + ".tmp")));
+  CHECK(count_temporary(directory) == 0);
 }
 
 TEST_CASE("make_directories: parents too, 0755 whatever the umask, and again") {
