@@ -37,7 +37,7 @@ count_ctest() {
 # cases RUNNER [ARGUMENT...]: a runner of Python cases (test/support/harness.py); its failures last, where test/run shows them
 cases() {
   local log rc=0 p f s
-  log=$("$@" 2>&1) || rc=$?
+  log=$(steady "$@" 2>&1) || rc=$?
   printf '%s\n' "$log"
   read -r p f s < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p' <<<"$log")
   [ -n "${s:-}" ] || { echo "$1 said no result"; return 1; }
@@ -48,7 +48,7 @@ cases() {
 }
 
 # program BINARY [ARGUMENT...]: test/program against it
-program() { cases steady test/program/run --bin "$1" --tools build/dev/test "${@:2}"; }
+program() { cases test/program/run --bin "$1" --tools build/dev/test "${@:2}"; }
 
 tier_needs() { packaging/install-needs test; }
 
@@ -125,6 +125,12 @@ tier_static() {
 tier_program() { program build/release/resolv-guardian; }
 
 tier_hosts() { cases test/hosts/run --bin build/release/resolv-guardian --reader build/dev/test/reader; }
+# What is delivered, installed and run. The tools for it are many, so that no other tier brings them.
+tier_delivery() {
+  packaging/install-needs delivery
+  build release release
+  cases test/delivery/run --bin build/release/resolv-guardian
+}
 
 tier_sanitize() {
   build sanitize sanitize
