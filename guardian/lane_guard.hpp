@@ -59,6 +59,7 @@ struct LaneGuard {
   Chain armed;
   std::vector<Chain> armed_others;
   std::vector<dev_t> file_systems;  ///< that its directories lie on; sorted
+  bool mounted = false;             ///< the file itself is a mount point
   bool degraded = false;            ///< some watch of it can't be had: it is looked at often
 
   GuardStatus status;

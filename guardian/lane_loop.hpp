@@ -78,6 +78,7 @@ class LaneLoop {
   void pass_over_due();
   void pass(LaneGuard& guard);
   void settle_outcome(LaneGuard& guard, Outcome& outcome, Time begun);
+  void note_mount(LaneGuard& guard);
   void note_events(LaneGuard& guard, const std::vector<Event>& events);
   static void note_failure(LaneGuard& guard, State state, const std::string& reason, Report& report);
   void arm(LaneGuard& guard, Report& report);

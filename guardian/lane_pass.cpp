@@ -153,7 +153,9 @@ static Verdict verdict_of(LaneGuard& guard, const Outcome& outcome, Time now) {
   if (guard.unfinished_since) guard.settle_at = *guard.unfinished_since + settle;
   const Content& content = outcome.decision.content;
   const bool nothing_known = content.source == Source::policy && !guard.guarded.policy.nameservers.only;
-  return {State::holds, nothing_known ? "no other nameserver is known" : ""};
+  std::string reason = nothing_known ? "no other nameserver is known" : "";
+  if (guard.mounted) reason += (nothing_known ? "; " : "") + single_file_reason();
+  return {State::holds, std::move(reason)};
 }
 
 void LaneLoop::settle_outcome(LaneGuard& guard, Outcome& outcome, Time begun) {
@@ -163,6 +165,7 @@ void LaneLoop::settle_outcome(LaneGuard& guard, Outcome& outcome, Time begun) {
     guard.unfinished_since.reset();
     guard.skip_until_settled = false;
   }
+  if (guard.structure) note_mount(guard);
   guard.structure = guard.sure = false;
   if (outcome.holds() && now - begun > guard.guarded.policy.deadline) outcome.result = Interrupted{late_reason()};
   const bool restored = std::holds_alternative<Restored>(outcome.result);
@@ -207,6 +210,17 @@ void LaneLoop::settle_outcome(LaneGuard& guard, Outcome& outcome, Time begun) {
   if (!changed && report.events.empty() && !guard.must_report && read_before == guard.status.read) return;
   guard.must_report = false;
   post(guard, std::move(report));
+}
+
+// Mounts come and go with an event of their own, after which everything is walked afresh: asked behind such a look, and
+// behind what it restored.
+void LaneLoop::note_mount(LaneGuard& guard) {
+  const Seen& seen = guard.guarded.seen;
+  const bool before = std::exchange(guard.mounted, seen.kind == NodeKind::file && is_mount_point(seen.target()));
+  if (!guard.mounted || before) return;
+  Report report;
+  report.warning = guard.guarded.policy.path + ": " + single_file_reason();
+  post(std::move(report));
 }
 
 void LaneLoop::note_events(LaneGuard& guard, const std::vector<Event>& events) {

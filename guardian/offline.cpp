@@ -96,6 +96,7 @@ Outcome Offline::bring_to_hold(const Policy& policy, bool paused) {
   outcome.events = std::move(events);
   if (outcome.holds() && guarded_.seen.chain.complete) make_durable(guarded_.seen.target());
   save();
+  warn_of_mount();
   take(guarded_.seen);
   return outcome;
 }
@@ -107,8 +108,14 @@ Decision Offline::look(const Policy& policy) {
     decision.kind = Decision::Kind::refuse;
     decision.refusal = std::move(taken);
   }
+  warn_of_mount();
   take(guarded_.seen);
   return decision;
+}
+
+void Offline::warn_of_mount() {
+  const Seen& seen = guarded_.seen;
+  if (seen.kind == NodeKind::file && is_mount_point(seen.target())) warnings_.push_back(single_file_reason());
 }
 
 void Offline::save() {

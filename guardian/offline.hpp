@@ -43,6 +43,7 @@ class Offline {
   void load(const Policy& policy, StateDirectory::Access access);
   PassOptions options();
   void save();
+  void warn_of_mount();
   [[nodiscard]] std::string taken_by_another(const Seen& seen) const;
   void take(const Seen& seen);
   std::unique_ptr<DiskFiles> files_;

@@ -16,6 +16,12 @@ std::string stopping_reason() { return "the guardian stops"; }
 
 std::string vanished_reason() { return "it is gone; a file that a glob stands for is guarded again when it is back"; }
 
+std::string single_file_reason() {
+  return "a single file is mounted here and written in place; once its source is renamed over nobody reads it any "
+         "more: "
+         "mount its directory, not the single file";
+}
+
 std::string unanswered_reason() {
   return late_reason() + ": its file system doesn't answer, or that of the state directory";
 }

@@ -17,6 +17,8 @@ namespace rg {
 [[nodiscard]] std::string stopping_reason();
 /// A glob doesn't match it any more.
 [[nodiscard]] std::string vanished_reason();
+/// The file itself is a mount point.
+[[nodiscard]] std::string single_file_reason();
 /// Its own file system doesn't answer.
 [[nodiscard]] std::string unanswered_reason();
 /// An earlier guard in the order doesn't hold.

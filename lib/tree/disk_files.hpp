@@ -63,6 +63,10 @@ class DiskFiles final : public Files {
 /// fsync(2) of a file that was made visible and of its directory: the durable half of a write, off the hot path.
 void make_durable(const Place& place);
 
+/// Whether what stands at `place` is itself a mount point: then it can only be written in place, and a rename where it
+/// comes from leaves an orphan here.
+[[nodiscard]] bool is_mount_point(const Place& place);
+
 /// Reads at most 1 MiB and one byte more from the start of an open file.
 [[nodiscard]] Result<std::string> read_whole(int fd);
 

@@ -75,14 +75,48 @@ def a_directory_in_its_place(world):
     guardian.stop(0)
 
 
+def told_of_the_single_file(world, guardian):
+    """in status and log, once, while all is well still"""
+    told = world.wait_state("holds", reason="a single file is mounted")["reason"]
+    expect("mount its directory" in told, f"it doesn't say what to do: {told}")
+    equal(guardian.log().count(f"warning: {RESOLV}: {told}"), 1, "warnings in the log")
+
+
+@case(needs="mountns strace plain")
+def a_mount_point_on_a_kernel_that_does_not_tell(world):
+    """Linux before 5.8 has no STATX_ATTR_MOUNT_ROOT, before 4.11 no statx at all."""
+    begin(world)
+    world.write(conf("192.0.2.53"), "/run/mounted")
+    world.mount("--bind", world.path("/run/mounted"), world.path())
+    strace = ("strace", "-D", "-f", "-qq", "-o", "/dev/null", "-e", "inject=statx:error=ENOSYS")
+    guardian = world.start(prefix=strace)
+    told_of_the_single_file(world, guardian)
+    world.umount(world.path())
+    world.wait_servers(HELD)
+    world.wait_state("holds", reason="^$")
+
+
+@case(needs="mountns")
+def check_and_apply_tell_of_a_single_file(world):
+    begin(world)
+    equal(world.run("check", code=1).stderr, "", "stderr of check")
+    world.write(conf("192.0.2.53"), "/run/mounted")
+    world.mount("--bind", world.path("/run/mounted"), world.path())
+    for command, code in (("check", 1), ("apply", 0), ("check", 0)):
+        told = world.run(command, code=code).stderr
+        expect("a single file is mounted" in told and "mount its directory" in told, f"{command} says {told!r}")
+    equal(world.servers("/run/mounted"), HELD, "the mounted file")
+
+
 @case(needs="mountns")
 def a_mount_point_is_written_in_place(world):
     begin(world)
     world.write(conf("192.0.2.53"), "/run/mounted")
     world.mount("--bind", world.path("/run/mounted"), world.path())
     inode = os.stat(world.path("/run/mounted")).st_ino
-    world.start()
+    guardian = world.start()
     left_again(world)
+    told_of_the_single_file(world, guardian)
     world.write(conf("192.0.2.54", "192.0.2.55", "192.0.2.56", "192.0.2.57"), "/run/mounted")
     world.wait_servers(["127.0.0.1", "192.0.2.54", "192.0.2.55"])
     world.write(conf("192.0.2.53"), "/run/mounted")

@@ -121,6 +121,28 @@ TEST_CASE("replace: a mount point of one file is written in place") {
   CHECK(root.read("/source") == "ours");
 }
 
+TEST_CASE("mount point: a file that is one, and not what merely lies on another mount") {
+  const TempRoot root;
+  root.write("/source", "theirs");
+  root.write(kGuarded, "below");
+  root.write("/run/etc/resolv.conf", "in a directory");
+  const int result = in_mount_namespace([&] {
+    const auto files = root.files();
+    if (is_mount_point(files->observe(kGuarded).name())) return 1;
+    if (::mount((root / "/source").c_str(), (root / kGuarded).c_str(), nullptr, MS_BIND, nullptr) != 0) return 77;
+    if (!is_mount_point(files->observe(kGuarded).name())) return 2;
+    if (::umount((root / kGuarded).c_str()) != 0 || is_mount_point(files->observe(kGuarded).name())) return 3;
+    if (::mount((root / "/run/etc").c_str(), (root / "/etc").c_str(), nullptr, MS_BIND, nullptr) != 0) return 77;
+    const Seen inside = files->observe(kGuarded);
+    return inside.bytes == "in a directory" && !is_mount_point(inside.name()) ? 0 : 4;
+  });
+  if (result == 77) {
+    WARN("SKIP: no mount namespaces here");
+    return;
+  }
+  CHECK(result == 0);
+}
+
 TEST_CASE("refusal: no permission") {
   const TempRoot root;
   root.write(kGuarded, "theirs");
