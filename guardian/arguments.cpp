@@ -61,7 +61,9 @@ constexpr Flag kGuardFlags[] = {
 constexpr Flag kJson{"--json", "", nullptr, &Raw::json, "JSON instead of text"};
 constexpr Flag kPauseFlags[] = {{"--for", "TIME", &Raw::pause_for, nullptr, "End by itself after 30s, 10m, 2h"}};
 constexpr Flag kStatusFlags[] = {
-    kJson, {"--wait-holds", "SECONDS", &Raw::wait_holds, nullptr, "Wait until every guard holds, 0 = for ever"}};
+    kJson,
+    {"--wait-holds", "SECONDS", &Raw::wait_holds, nullptr, "Wait until every guard holds, 0 = for ever"},
+    {"--alive", "", nullptr, &Raw::alive, "End with 0 whenever a guardian answers, whatever holds"}};
 constexpr Flag kHistoryFlags[] = {kJson,
                                   {"", "N", &Raw::count, nullptr, "How many, 0 = all [20]", 'n'},
                                   {"--diff", "", nullptr, &Raw::diff, "With what each one changed"}};
@@ -124,7 +126,7 @@ std::string help(const CommandHelp& command) {
 // An option or a command that there is not, or more than belongs behind a command.
 std::string unexpected(const std::string& found, const CommandHelp* command) {
   std::vector<std::string_view> options{"--observe", "--help",       "--version", "--for",
-                                        "--json",    "--wait-holds", "--diff"};
+                                        "--json",    "--wait-holds", "--alive",   "--diff"};
   for (const Flag& flag : kGlobalFlags) options.emplace_back(flag.name);
   for (const Flag& flag : kGuardFlags) options.emplace_back(flag.name);
   std::vector<std::string_view> commands;

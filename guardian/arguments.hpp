@@ -16,7 +16,7 @@ struct Raw {
   std::vector<std::string> config, root, state_dir, runtime_dir, log_format, log_level;
   std::vector<std::string> path, first, last, only, deny, fallback, search_first, set, max, link;
   std::vector<std::string> pause_for, target, wait_holds, count;
-  bool observe = false, json = false, diff = false, help = false, version = false;
+  bool observe = false, json = false, alive = false, diff = false, help = false, version = false;
 };
 
 /// Or what is to be said instead: help, the version, or what could not be placed.

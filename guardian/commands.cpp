@@ -315,7 +315,8 @@ int status_command(const Options& options) {
   const auto status = options.wait_holds ? wait_for_status(runtime, *options.wait_holds)
                                          : status_in(ask(runtime, {{"command", "status"}}));
   if (!status) return no_answer(runtime);
-  return print_result((options.json ? status_json(*status) : status_text(*status)) + "\n", all_hold(*status) ? 0 : 1);
+  return print_result((options.json ? status_json(*status) : status_text(*status)) + "\n",
+                      options.alive || all_hold(*status) ? 0 : 1);
 }
 
 int history_command(const Options& options) {

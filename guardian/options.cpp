@@ -155,6 +155,7 @@ std::variant<Options, Stop> options_of(const Raw& raw) {
     values.single("--wait-holds", raw.wait_holds, options.wait_holds.emplace(), read_seconds);
   values.single("-n", raw.count, options.count, read_count);
   options.json = raw.json;
+  options.alive = raw.alive;
   options.diff = raw.diff;
   if (guard_given(raw)) options.guard = guard_of(raw, values);
   std::string errors = values.errors();

@@ -33,6 +33,7 @@ struct Options {
   std::optional<std::chrono::milliseconds> pause;       ///< pause --for
   bool json = false;                                    ///< status, history
   std::optional<std::chrono::milliseconds> wait_holds;  ///< status --wait-holds; 0: for ever
+  bool alive = false;                                   ///< status --alive
   std::size_t count = 20;                               ///< history -n; 0: all
   bool diff = false;                                    ///< history --diff
 };

@@ -93,6 +93,8 @@ TEST_CASE("the flags of each command") {
   CHECK(good({"resume", "/a"}).path == std::optional<std::string>("/a"));
   CHECK(good({"release", "/a"}).path == std::optional<std::string>("/a"));
   CHECK(good({"status", "--json"}).json);
+  CHECK_FALSE(good({"status"}).alive);
+  CHECK(good({"status", "--alive"}).alive);
   CHECK(good({"status", "--wait-holds", "0"}).wait_holds == std::optional<std::chrono::milliseconds>(0ms));
   CHECK(good({"status", "--wait-holds", "1.25"}).wait_holds == std::optional<std::chrono::milliseconds>(1250ms));
   CHECK(good({"status", "--wait-holds", "0.0001"}).wait_holds == std::optional<std::chrono::milliseconds>(1ms));

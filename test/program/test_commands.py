@@ -208,6 +208,20 @@ def status_json_has_every_field(world):
 
 
 @case()
+def alive_asks_for_the_guardian_and_not_for_the_order(world):
+    """What a liveness probe needs: a guardian is not to be killed for a guard that doesn't hold."""
+    world.configure('ready_within = "100ms"\n', guard())
+    os.mkdir(world.path())
+    equal(world.run("status", "--alive").returncode, 3, "status --alive without a guardian")
+    guardian = world.start()
+    world.wait_state("blocked")
+    equal(world.run("status").returncode, 1, "status")
+    equal(world.run("status", "--alive").returncode, 0, "status --alive")
+    guardian.kill()
+    equal(world.run("status", "--alive").returncode, 3, "status --alive after its end")
+
+
+@case()
 def wait_holds_waits_until_every_guard_holds(world):
     drifted(world)
     os.unlink(world.path())
