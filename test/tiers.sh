@@ -129,6 +129,7 @@ tier_hosts() { cases test/hosts/run --bin build/release/resolv-guardian --reader
 tier_delivery() {
   packaging/install-needs delivery
   build release release
+  packaging/static/build | while read -r line; do echo "$line"; note "$line"; done
   cases test/delivery/run --bin build/release/resolv-guardian
 }
 

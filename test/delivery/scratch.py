@@ -1,4 +1,4 @@
-"""The support of the delivery tests: a scratch folder for a case, commands in it, and things that are built once for all cases."""
+"""The support of the delivery tests: a scratch folder for a case, commands in it, and what is built once for all cases."""
 import os
 import pathlib
 import re
