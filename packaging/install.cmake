@@ -15,8 +15,7 @@ install(FILES ${packaging}/systemd/resolv-guardian.service ${packaging}/systemd/
 install(FILES ${packaging}/85-resolv-guardian.preset DESTINATION lib/systemd/system-preset)
 install(FILES ${packaging}/completions/resolv-guardian.bash RENAME resolv-guardian
         DESTINATION ${data}/bash-completion/completions)
-set(RG_ZSH_COMPLETIONS ${data}/zsh/site-functions CACHE STRING "Where zsh looks (Debian: share/zsh/vendor-completions)")
-install(FILES ${packaging}/completions/_resolv-guardian DESTINATION ${RG_ZSH_COMPLETIONS})
+install(FILES ${packaging}/completions/_resolv-guardian DESTINATION ${data}/zsh/site-functions)
 install(FILES ${packaging}/completions/resolv-guardian.fish DESTINATION ${data}/fish/vendor_completions.d)
 file(GLOB documents CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/*.md)
 install(FILES ${CMAKE_SOURCE_DIR}/README.md ${packaging}/copyright ${documents} DESTINATION ${CMAKE_INSTALL_DOCDIR})

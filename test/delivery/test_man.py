@@ -30,10 +30,6 @@ def entries(text):
     return {head: " ".join(body.split()) for head, body in found}
 
 
-def plain(head):
-    return re.sub(r"[*_\\]", "", head)
-
-
 def options_of(text):
     """{names: (value, text)}"""
     found = {}
@@ -55,8 +51,8 @@ def pages_are_in_form(scratch):
 
 @case()
 def every_command_stands_in_the_page(scratch):
-    equal(sorted(plain(head).split()[0] for head in entries(sections("resolv-guardian.8")["COMMANDS"])),
-          sorted(help_text.commands(scratch)), "commands of the page")
+    heads = entries(sections("resolv-guardian.8")["COMMANDS"])
+    equal(sorted(head.split("*")[1] for head in heads), sorted(help_text.commands(scratch)), "commands of the page")
 
 
 @case()
@@ -107,7 +103,8 @@ def every_key_stands_in_the_page_with_its_default(scratch):
     tables = {"TOP LEVEL": "", "GUARD": "[[guard]]", "NAMESERVERS": "[guard.nameservers]", "SEARCH": "[guard.search]",
               "OPTIONS": "[guard.options]", "REQUIRES": "requires"}
     for heading, table in tables.items():
-        there = dict(re.fullmatch(r"(\w+)(?: = (.+))?", re.sub(r"[*\\]", "", head)).groups() for head in entries(page[heading]))
+        heads = (re.sub(r"[*\\]", "", head) for head in entries(page[heading]))
+        there = dict(re.fullmatch(r"(\w+)(?: = (.+))?", head).groups() for head in heads)
         expected = dict.fromkeys((key for key in known_keys(scratch, table) if key not in TABLES), None)
         expected |= {"timeout": timeout} if table == "requires" else defaults[table]
         equal(there, expected, f"the keys of {heading}, with their defaults")
