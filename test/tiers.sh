@@ -129,7 +129,12 @@ tier_hosts() { cases test/hosts/run --bin build/release/resolv-guardian --reader
 tier_delivery() {
   packaging/install-needs delivery
   build release release
-  packaging/static/build | while read -r line; do echo "$line"; note "$line"; done
+  local arch arches=()
+  for arch in x86_64 aarch64 ppc64le s390x; do
+    if [ "$arch" = "$(uname -m)" ] || command -v "${arch/#ppc64le/powerpc64le}-linux-gnu-g++"; then arches+=("$arch"); fi
+  done
+  packaging/static/build "${arches[@]}" >"$logs/static-builds"
+  while read -r line; do note "$line"; done <"$logs/static-builds"
   cases test/delivery/run --bin build/release/resolv-guardian
 }
 

@@ -12,10 +12,10 @@ from world import conf, guard
 
 from checks import equal, expect
 
-ARCHES = {  # architecture: (what readelf calls it, what qemu calls it, at most so many bytes)
+ARCHES = {  # architecture: (what readelf calls it, what its compiler is called by, at most so many bytes)
     "x86_64": ("Advanced Micro Devices X86-64", "x86_64", 2_500_000),
     "aarch64": ("AArch64", "aarch64", 2_500_000),
-    "ppc64le": ("PowerPC64", "ppc64le", 3_500_000),
+    "ppc64le": ("PowerPC64", "powerpc64le", 3_500_000),
     "s390x": ("IBM S/390", "s390x", 2_500_000),
 }
 STATIC = DIST / "static"
@@ -33,6 +33,9 @@ def each(function):
     """a case for each architecture"""
     for arch in ARCHES:
         def play(scratch, arch=arch):
+            compiler = f"{ARCHES[arch][1]}-linux-gnu-g++"
+            if arch != platform.machine() and not shutil.which(compiler):
+                raise Skip(f"needs {compiler}")
             there = (STATIC / name_of(arch)).exists()
             expect(there, f"no {name_of(arch)} in dist/static: packaging/static/build {arch}")
             function(scratch, arch)
@@ -70,7 +73,7 @@ def asks_no_name_service(scratch, arch):
 
 @each
 def guards_where_it_belongs(scratch, arch):
-    qemu = f"qemu-{ARCHES[arch][1]}-static"
+    qemu = f"qemu-{arch}-static"
     if not shutil.which(qemu):
         raise Skip(f"needs {qemu}")
     world = scratch.world(qemu, binary=STATIC / name_of(arch))
