@@ -1,8 +1,6 @@
 #include "guardian/probe.hpp"
 
 #include <fmt/format.h>
-#include <net/if.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/random.h>
 
@@ -10,7 +8,6 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <ctime>
 #include <optional>
 
@@ -23,40 +20,6 @@ namespace rg {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// The number of an interface, given by its name or already as a number (RFC 4007 11.2); 0: there is none.
-std::uint32_t zone_number(const std::string& zone) {
-  const bool digits = zone.size() < 10 && zone.find_first_not_of("0123456789") == zone.npos;
-  return digits ? static_cast<std::uint32_t>(std::stoul(zone)) : ::if_nametoindex(zone.c_str());
-}
-
-template <class T>
-SocketAddress as_bytes(const T& address) {
-  SocketAddress result;
-  std::memcpy(&result.bytes, &address, sizeof address);
-  result.size = sizeof address;
-  return result;
-}
-
-SocketAddress ipv4_address(const Nameserver& server, std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  std::memcpy(&address.sin_addr, server.bytes().data(), sizeof address.sin_addr);
-  return as_bytes(address);
-}
-
-// nullopt: its zone is no interface of this machine.
-std::optional<SocketAddress> socket_address(const Nameserver& server, std::uint16_t port) {
-  if (!server.is_ipv6()) return ipv4_address(server, port);
-  sockaddr_in6 address{};
-  address.sin6_family = AF_INET6;
-  address.sin6_port = htons(port);
-  std::memcpy(&address.sin6_addr, server.bytes().data(), sizeof address.sin6_addr);
-  if (!server.zone().empty()) address.sin6_scope_id = zone_number(server.zone());
-  if (!server.zone().empty() && address.sin6_scope_id == 0) return std::nullopt;
-  return as_bytes(address);
-}
 
 timespec until(Clock::time_point end) {
   const auto left = std::max(Clock::duration{0}, end - Clock::now());

@@ -9,14 +9,10 @@
 #include <string_view>
 #include <utility>
 
+#include "guardian/socket_address.hpp"
 #include "lib/tree/file_descriptor.hpp"
 
 namespace rg {
-
-struct SocketAddress {
-  sockaddr_storage bytes{};
-  socklen_t size = 0;
-};
 
 class Question {
  public:
