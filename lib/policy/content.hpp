@@ -94,6 +94,12 @@ void remember(Memory& memory, const Content& content, WallTime now);
 /// Forgets what the policy denies; true if anything was forgotten.
 bool forget_denied(Memory& memory, const Policy& policy);
 
+/// So many of them are kept: a node that moves every day has moved for two months.
+inline constexpr std::size_t kMaxSourceAddresses = 64;
+
+/// What source-address-of stands for now is remembered; true if that is new.
+bool note_source_addresses(Memory& memory, const NameserverPolicy& policy);
+
 /// Every line of a guarded file that is our own comment begins so.
 inline constexpr std::string_view kCommentPrefix = "# resolv-guardian";
 

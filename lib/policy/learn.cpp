@@ -14,10 +14,13 @@ class Servers {
  public:
   explicit Servers(const NameserverPolicy& policy) : rules_(policy), known_(seen_) {}
 
+  /// As if they had been seen and were ours: nothing is told of them.
+  void skip(const std::vector<Nameserver>& servers) { skipped_ = servers; }
+
   void take(const Nameserver& server, const std::string& as_it_stood) {
     if (known_.contains(server)) return drop(as_it_stood, Why::duplicate);
     seen_.push_back(server);
-    if (rules_.ours(server)) return;
+    if (rules_.ours(server) || std::find(skipped_.begin(), skipped_.end(), server) != skipped_.end()) return;
     if (rules_.denied(server)) return drop(as_it_stood, Why::denied);
     taken.push_back(server);
   }
@@ -43,6 +46,7 @@ class Servers {
   }
 
   ServerRules rules_;
+  std::vector<Nameserver> skipped_;  // a few
   std::vector<Nameserver> seen_;
   Finder<SameServer> known_;
 };
@@ -128,6 +132,7 @@ Learned learn(const ContentInput& input, const ResolvConf& document) {
   if (!upstream.servers.empty()) return take_upstream(input, std::move(upstream), learned);
 
   Servers servers(input.policy.nameservers);
+  servers.skip(input.memory.source_addresses);
   servers.take(document);
   std::move(servers.dropped.begin(), servers.dropped.end(), std::back_inserter(learned.dropped));
   const bool none_left = servers.taken.empty();

@@ -52,6 +52,9 @@ struct Memory {
   std::string intended;  ///< SHA-256 of bytes that were about to be written when this was stored; empty: none
   LastGood<Nameserver> nameservers;
   LastGood<std::string> search, options;
+  /// What source-address-of has stood for since the document was taken: where it is a copy of our own file, as an
+  /// editor makes one, they aren't the writer's servers.
+  std::vector<Nameserver> source_addresses;
   std::string machine_id;  ///< of the machine that learned the lists; empty: it had none
   std::string held_label;  ///< security.selinux when the file last held
   friend bool operator==(const Memory&, const Memory&) = default;

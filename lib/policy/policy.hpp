@@ -6,16 +6,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
+#include "lib/policy/source_address.hpp"
 #include "lib/resolv/nameserver.hpp"
 
 namespace rg {
 
 enum class WhenEmpty { last_good, fallback, leave };
-enum class DenyWord { loopback, unspecified, link_local };
-using Deny = std::variant<Prefix, DenyWord>;
 
 struct NameserverPolicy {
   std::vector<Nameserver> first, last;
@@ -25,6 +23,9 @@ struct NameserverPolicy {
   std::size_t max = 3;  ///< 0: no limit. glibc, musl and Go read three
   WhenEmpty when_empty = WhenEmpty::last_good;
   std::vector<Nameserver> fallback;
+  /// Set where a source-address-of stands among them: then the lists above hold what was told last
+  /// (lib/policy/resolve).
+  std::optional<WrittenAddresses> written{};
   friend bool operator==(const NameserverPolicy&, const NameserverPolicy&) = default;
 };
 
@@ -59,6 +60,7 @@ struct Requirement {
   Nameserver nameserver;
   std::string answers;  ///< the domain name it is asked for
   std::chrono::milliseconds timeout{500};
+  std::optional<SourceAddressOf> source{};  ///< written in its place: then `nameserver` is what was told last
   friend bool operator==(const Requirement&, const Requirement&) = default;
 };
 

@@ -30,6 +30,17 @@ void remember(Memory& memory, const Content& content, WallTime now) {
   remember_list(memory.options, content.learned.options, content.writer, now);
 }
 
+bool note_source_addresses(Memory& memory, const NameserverPolicy& policy) {
+  auto& all = memory.source_addresses;
+  const auto before = all;
+  if (!policy.written) return false;
+  for (const Nameserver& server : policy.written->told) {
+    if (std::find(all.begin(), all.end(), server) == all.end()) all.push_back(server);
+  }
+  if (all.size() > kMaxSourceAddresses) all.erase(all.begin(), all.end() - kMaxSourceAddresses);
+  return all != before;
+}
+
 bool forget_denied(Memory& memory, const Policy& policy) {
   const bool servers = forget(memory.nameservers, ServerRules(policy.nameservers));
   const bool search = forget(memory.search, DomainRules(policy.search));

@@ -45,7 +45,8 @@ const std::vector<T>& listed(const std::optional<std::vector<T>>& only) {
 
 bool matches(const Deny& deny, const Nameserver& server) {
   if (const Prefix* prefix = std::get_if<Prefix>(&deny)) return prefix->contains(server);
-  return matches(std::get<DenyWord>(deny), server);
+  const DenyWord* word = std::get_if<DenyWord>(&deny);
+  return word != nullptr && matches(*word, server);
 }
 
 ServerRules::ServerRules(const NameserverPolicy& policy)
@@ -70,8 +71,8 @@ void ServerRules::index_deny() {
   for (std::size_t i = 0; i < policy_.deny.size(); ++i) {
     if (const Prefix* prefix = std::get_if<Prefix>(&policy_.deny[i])) {
       denied_->add(*prefix, i);
-    } else {
-      words_[static_cast<std::size_t>(std::get<DenyWord>(policy_.deny[i]))] = true;
+    } else if (const DenyWord* word = std::get_if<DenyWord>(&policy_.deny[i])) {
+      words_[static_cast<std::size_t>(*word)] = true;
     }
   }
 }

@@ -274,6 +274,7 @@ class Pass {
     event.writer.apparent = apparent_writer(swap.bytes);
     outcome_.events.push_back(std::move(event));
     guarded_.memory.document = std::move(document);
+    renew_source_addresses(guarded_);
   }
 
   template <class Result>
@@ -312,6 +313,7 @@ void learn_late(Guarded& guarded, const std::string& bytes) {
   document.bytes = bytes;
   document.finished = true;
   document.removed = false;
+  renew_source_addresses(guarded);
 }
 
 }  // namespace rg

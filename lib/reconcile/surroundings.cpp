@@ -159,6 +159,15 @@ void take_document(Guarded& guarded, bool finished) {
   taken.label = seen.label;
   taken.finished = finished;
   document = std::move(taken);
+  renew_source_addresses(guarded);
+}
+
+// A writer who names a former address of this host means it; an editor who saves our own file again doesn't.
+void renew_source_addresses(Guarded& guarded) {
+  const auto& document = guarded.memory.document;
+  const bool copied = document && document->bytes.find(kCommentPrefix) != std::string::npos;
+  if (!copied) guarded.memory.source_addresses.clear();
+  note_source_addresses(guarded.memory, guarded.policy.nameservers);
 }
 
 void take_link(Guarded& guarded) {

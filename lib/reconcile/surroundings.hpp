@@ -35,6 +35,9 @@ struct Surroundings {
 /// What was seen becomes the last writer's document.
 void take_document(Guarded& guarded, bool finished);
 
+/// The document is another one: what source-address-of has stood for since.
+void renew_source_addresses(Guarded& guarded);
+
 /// A writer's link was replaced at the guarded name, for whatever reason: that link is what `release` gives back.
 void take_link(Guarded& guarded);
 

@@ -32,6 +32,16 @@ std::string requires_reason(const std::string& why_not) { return "requires an an
 
 std::string asking_reason() { return requires_reason("it is being asked"); }
 
+std::string unresolved_reason() { return "no source address towards "; }
+
+std::string misplaced_reason() { return "the source address towards "; }
+
+std::string unresolved_reason(const Unresolved& unresolved) {
+  const std::string destination = unresolved.source.destination.text();
+  if (!unresolved.address) return unresolved_reason() + destination + ": " + unresolved.why;
+  return misplaced_reason() + destination + " is " + unresolved.address->text() + ", which " + unresolved.why;
+}
+
 std::string not_listed_reason(const std::string& error) { return "which files match can't be told: " + error; }
 
 std::string no_match_reason() { return "no file matches"; }

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "lib/policy/resolve.hpp"
+
 namespace rg {
 
 [[nodiscard]] std::string paused_reason();
@@ -27,6 +29,11 @@ namespace rg {
 [[nodiscard]] std::string requires_reason(const std::string& why_not);
 /// `requires`: its servers haven't answered yet.
 [[nodiscard]] std::string asking_reason();
+/// source-address-of: there is no address, or it can't stand where it should.
+[[nodiscard]] std::string unresolved_reason(const Unresolved& unresolved);
+/// How it begins where there is no address, and where it can't stand.
+[[nodiscard]] std::string unresolved_reason();
+[[nodiscard]] std::string misplaced_reason();
 /// A glob some of whose directories can't be looked into.
 [[nodiscard]] std::string not_listed_reason(const std::string& error);
 /// A glob without a match.

@@ -57,6 +57,10 @@ std::string advice(const GuardStatus& guard) {
       if (guard.reason.starts_with(waits_reason(""))) {
         return "a guard before it in the configuration doesn't hold: look at that one, or make that one `optional`";
       }
+      if (guard.reason.starts_with(unresolved_reason())) {
+        return "nothing, if the network is still coming up: it goes on as soon as there is one; ip route get ADDRESS";
+      }
+      if (guard.reason.starts_with(misplaced_reason())) return "change the list that the reason names";
       return guard.reason.empty() ? "" : "start that server, or look whether it answers: dig @SERVER NAME";
     case State::contested:
       return fmt::format(

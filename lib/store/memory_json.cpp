@@ -121,6 +121,14 @@ LastGood<T> read_last_good(const Fields& fields) {
   return last_good;
 }
 
+std::vector<Nameserver> read_addresses(const Fields& fields, std::string_view key) {
+  std::vector<Nameserver> servers;
+  fields.each(key, [&](const json::value& one) {
+    servers.push_back(fields.sure(Nameserver::parse(fields.sure(decoded(fields.text_of(one))))));
+  });
+  return servers;
+}
+
 Memory read_memory(const Fields& fields) {
   Memory memory;
   memory.document = read_document(fields);
@@ -129,6 +137,7 @@ Memory read_memory(const Fields& fields) {
   memory.nameservers = read_last_good<Nameserver>(fields.object("nameservers"));
   memory.search = read_last_good<std::string>(fields.object("search"));
   memory.options = read_last_good<std::string>(fields.object("options"));
+  if (fields.has("source_addresses")) memory.source_addresses = read_addresses(fields, "source_addresses");
   memory.machine_id = bytes(fields, "machine_id");
   memory.held_label = bytes(fields, "held_label");
   return memory;
@@ -163,6 +172,9 @@ std::string memory_json(const std::string& guard_path, const Memory& memory) {
   object["nameservers"] = last_good_object(memory.nameservers);
   object["search"] = last_good_object(memory.search);
   object["options"] = last_good_object(memory.options);
+  json::array addresses;
+  for (const Nameserver& server : memory.source_addresses) addresses.emplace_back(encoded(server.text()));
+  object["source_addresses"] = std::move(addresses);
   object["machine_id"] = encoded(memory.machine_id);
   object["held_label"] = encoded(memory.held_label);
   return json::serialize(object) + "\n";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "lib/report/reasons.hpp"
 #include "lib/report/status.hpp"
 #include "test/report/examples.hpp"
 #include "test/support/catch.hpp"
@@ -88,6 +89,19 @@ TEST_CASE("status_text: a guard in a few lines") {
         "  dropped      192.0.2.9 (over-max)\n"
         "  counts       4 rewrites, 3 restores, 2 failures; the last restore took 84 us\n"
         "  to do        resolv-guardian resume /etc/resolv.conf\n");
+}
+
+TEST_CASE("status_text: what helps a guard that waits for the address of this host") {
+  GuardStatus one = guard("/a", State::waiting);
+  const Nameserver api = *Nameserver::parse("192.0.2.5"), own = *Nameserver::parse("10.0.0.7");
+  one.reason = unresolved_reason({{api}, std::nullopt, "Network is unreachable"});
+  CHECK(one.reason == "no source address towards 192.0.2.5: Network is unreachable");
+  CHECK(contains(status_text(status_of({one})), "ip route get ADDRESS"));
+  one.reason = unresolved_reason({{api}, own, "`deny` names"});
+  CHECK(one.reason == "the source address towards 192.0.2.5 is 10.0.0.7, which `deny` names");
+  CHECK(contains(status_text(status_of({one})), "change the list that the reason names"));
+  one.reason = requires_reason("192.0.2.1 refuses a.example (REFUSED)");
+  CHECK(contains(status_text(status_of({one})), "dig @SERVER NAME"));
 }
 
 TEST_CASE("status_text: every state that needs somebody says what to do") {

@@ -39,6 +39,7 @@ Memory some_memory() {
                         WallTime{} + std::chrono::nanoseconds(1'234'567'890'123'456'789)};
   memory.search = {{"example.org"}, "", {}};
   memory.options = {{"edns0"}, "NetworkManager", {}};
+  memory.source_addresses = {*Nameserver::parse("10.0.0.7"), *Nameserver::parse("fe80::2%eth0")};
   memory.machine_id = "0123";
   memory.held_label = "system_u:object_r:net_conf_t:s0";
   return memory;
