@@ -46,7 +46,8 @@ constexpr Flag kGlobalFlags[] = {
 
 constexpr Flag kGuardFlags[] = {
     {"--path", "PATH", &Raw::path, nullptr, "The guarded file [/etc/resolv.conf]"},
-    {"--first", "ADDRESS", &Raw::first, nullptr, "This nameserver stands first"},
+    {"--first", "ADDRESS", &Raw::first, nullptr,
+     "This nameserver stands first; ADDRESS may be source-address-of:OTHER"},
     {"--last", "ADDRESS", &Raw::last, nullptr, "This nameserver stands last"},
     {"--only", "ADDRESS", &Raw::only, nullptr, "This nameserver and no learned one"},
     {"--deny", "WHAT", &Raw::deny, nullptr, "Never this address, prefix, or loopback, unspecified, link-local"},

@@ -15,6 +15,7 @@
 #include "guardian/offline.hpp"
 #include "guardian/probe.hpp"
 #include "guardian/settings_source.hpp"
+#include "guardian/source_address.hpp"
 #include "guardian/supervisor.hpp"
 #include "lib/report/diff.hpp"
 #include "lib/report/reasons.hpp"
@@ -101,8 +102,9 @@ int not_listed(const Error& error) {
   return 3;
 }
 
-// The gate of `requires`.
-std::string why_closed(const Policy& policy) {
+// The gate: addresses that the kernel has to tell, then `requires`.
+std::string why_closed(Policy& policy) {
+  if (const auto unresolved = resolve_all(policy)) return unresolved_reason(*unresolved);
   for (const Requirement& requirement : policy.requirements) {
     if (const std::string why_not = probe(requirement, -1); !why_not.empty()) return requires_reason(why_not);
   }
@@ -115,9 +117,9 @@ int apply_offline(const Settings& settings, Offline& offline, const Directories&
   Journal journal(directories.state);
   std::size_t waits_for = settings.guards.size();  // the matches of one glob don't hold each other back
   int status = 0;
-  const auto files = offline.files(settings.guards);
+  auto files = offline.files(settings.guards);
   if (!files) return not_listed(files.error());
-  for (const auto& [policy, guard] : *files) {
+  for (auto& [policy, guard] : *files) {
     if (guard > waits_for) {
       say(policy.path + ": waiting: " + waits_reason(settings.guards[waits_for].path));
       continue;
@@ -215,11 +217,16 @@ int check_command(const Options& options) {
     say(offline.error().text());
     return 3;
   }
-  const auto files = offline->files(settings->guards);
+  auto files = offline->files(settings->guards);
   if (!files) return not_listed(files.error());
   int status = 0;
   std::string changes;
-  for (const auto& [policy, guard] : *files) {
+  for (auto& [policy, guard] : *files) {
+    if (const auto unresolved = resolve(policy.nameservers, source_address).problem) {
+      say(policy.path + ": " + unresolved_reason(*unresolved));
+      status = 3;
+      continue;
+    }
     const Decision decision = offline->look(policy);
     for (const std::string& warning : offline->warnings()) say(policy.path + ": " + warning);
     if (decision.kind == Decision::Kind::keep) continue;

@@ -42,13 +42,15 @@ void Supervisor::begin_generation(std::uint64_t generation) {
   cancel_update(generation);
   std::vector<Rollout::Guard> order;
   for (const Policy& policy : settings.guards) {
-    order.push_back(
-        {policy.path, policy.enforce && !policy.optional, !policy.requirements.empty(), has_glob(policy.path)});
+    const bool gated = !policy.requirements.empty() || has_source(policy);
+    order.push_back({policy.path, policy.enforce && !policy.optional, gated, has_glob(policy.path)});
   }
   status_.generation = generation;
   closed_.clear();
+  unresolved_.clear();
   rollout_.emplace(generation, std::move(order), static_cast<std::uint64_t>(Clock::now().time_since_epoch().count()));
   for (const Policy& policy : settings.guards) rollout_->paused(policy.path, pauses_.of(policy.path).has_value());
+  watch_routes();
   list_guards();
   ready_said_ = false;
   ready_timer_.cancel();
@@ -201,17 +203,6 @@ void Supervisor::carry_out(const Rollout::Order& order) {
   }
 }
 
-void Supervisor::ask_gate(const Rollout::Order& order) {
-  const Policy& policy = setup_.loaded.settings->guards.at(order.guard);
-  gates_->ask(policy.requirements, [this, order, generation = rollout_->generation()](const std::string& why_not) {
-    if (stopping_ || generation != rollout_->generation()) return;
-    if (why_not.empty()) closed_.erase(order.guard);
-    if (!why_not.empty()) keep_closed(order.guard, requires_reason(why_not));
-    rollout_->probed(order.guard, order.ticket, why_not.empty(), Clock::now());
-    pump_soon();
-  });
-}
-
 void Supervisor::on_report(Report report) {
   if (!report.warning.empty()) setup_.log.warning(report.warning);
   const std::string& path = report.status.path;
@@ -337,6 +328,7 @@ void Supervisor::reconciled() {
   for (const std::string& path : lanes_->paths()) {
     if (!rollout_->guard_of(path)) lanes_->drop(path, false);
   }
+  watch_routes();
 }
 
 }  // namespace rg

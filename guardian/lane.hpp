@@ -16,6 +16,7 @@
 #include "guardian/lane_guard.hpp"
 #include "guardian/mailbox.hpp"
 #include "guardian/report.hpp"
+#include "guardian/source_address.hpp"
 #include "guardian/spawner.hpp"
 #include "guardian/targets.hpp"
 #include "lib/store/state_file.hpp"
@@ -32,6 +33,7 @@ struct LaneWorld {
   StateDirectory state;
   std::shared_ptr<Mailbox> mailbox;
   std::shared_ptr<Targets> targets;
+  std::shared_ptr<SourceAddresses> addresses;
   std::shared_ptr<Spawner> spawner;
   /// Called in the mailbox, that is on the main thread.
   std::function<void(Report)> report;

@@ -16,6 +16,12 @@ std::unique_ptr<LaneGuard> LaneGuard::without_descriptors() const {
   return copy;
 }
 
+void LaneGuard::forget_drift() {
+  guarded.would_restore.reset();
+  failed_drift.clear();
+  pace.forget();
+}
+
 void LaneGuard::note(const Change& change, Time now) {
   due = true;
   last_change = now;

@@ -26,6 +26,7 @@ struct LaneGuard {
   std::uint64_t ticket = 0;  ///< of the last question that reached it
   bool matched = false;      ///< by a glob: it is not made where it doesn't exist
   std::string held_back;     ///< why it must write nothing now; empty: it may
+  std::string unresolved;    ///< why an address that it names isn't known; empty: all are
   Guarded guarded;
 
   // Why it must look, since the last pass.
@@ -69,6 +70,8 @@ struct LaneGuard {
 
   /// All of it that doesn't belong to one thread's descriptor table: it goes to another lane, and looks at everything.
   [[nodiscard]] std::unique_ptr<LaneGuard> without_descriptors() const;
+  /// What must hold is something else: no fight goes on over it, and what failed is tried.
+  void forget_drift();
   /// Notes what an event says.
   void note(const Change& change, Time now);
   /// It must look, now or at a time.

@@ -41,6 +41,8 @@ class LaneLoop {
   void look(const std::string& path, std::uint64_t ticket);
   /// Looks and reports, as an answer to the last question.
   void report_again(const std::string& path);
+  /// Looks, for the kernel says something else of an address.
+  void ask_again(const std::string& path);
   /// Watches and learns, but writes nothing until the next look(): the reason says what it waits for.
   void hold_back(const std::string& path, const std::string& reason);
   /// Gives the guard up, after giving back what the last writer left where `restore` says so.
@@ -77,6 +79,7 @@ class LaneLoop {
   // lane_pass.cpp
   void pass_over_due();
   void pass(LaneGuard& guard);
+  bool ask_addresses(LaneGuard& guard);  ///< true: what it remembers is something else by that
   void settle_outcome(LaneGuard& guard, Outcome& outcome, Time begun);
   void note_mount(LaneGuard& guard);
   void note_events(LaneGuard& guard, const std::vector<Event>& events);

@@ -47,10 +47,11 @@ void LaneLoop::adopt(Adoption adoption) {
   guard->generation = adoption.generation;
   guard->order = adoption.order;
   guard->matched = adoption.matched;
-  guard->guarded.would_restore.reset();
   guard->last_change = Clock::now();
   guard->how = How::start;  // a new policy has nothing to do with what writers did, and no fight goes on over it
-  guard->pace.forget();
+  guard->forget_drift();
+  guard->unresolved.clear();
+  if (!guard->guarded.policy.nameservers.written) world_.addresses->forget(path);
   {
     const auto here = at(guard->guarded.policy);
     count_generation(adoption.generation);
@@ -75,6 +76,7 @@ void LaneLoop::begin(LaneGuard& guard) {
   }
   heed_machine(guard.guarded.memory, files_);
   const Memory before = guard.guarded.memory;
+  (void)ask_addresses(guard);  // what is ours tells a leftover from a writer's document
   take_in_leftover(guard.guarded, files_, options_for(guard));
   if (!(guard.guarded.memory == before)) (void)world_.state.save_memory(path, guard.guarded.memory);
 }
@@ -86,6 +88,13 @@ void LaneLoop::look(const std::string& path, std::uint64_t ticket) {
   guard->held_back.clear();
   guard->failed_drift.clear();
   look_soon(*guard);
+}
+
+void LaneLoop::ask_again(const std::string& path) {
+  LaneGuard* guard = find(path);
+  if (guard == nullptr) return;
+  guard->due = true;
+  busy_.insert(guard->id);
 }
 
 void LaneLoop::report_again(const std::string& path) {
@@ -157,6 +166,7 @@ void LaneLoop::drop(const std::string& path, bool restore) {
   if (restore) give_back(*guard);
   (void)world_.state.save_memory(path, guard->guarded.memory);
   world_.targets->forget(path);
+  world_.addresses->forget(path);
   watcher_.forget(guard->id);
   ids_.erase(path);
   busy_.erase(guard->id);

@@ -24,6 +24,7 @@ std::optional<Held> gate(LaneGuard& guard, const Decision& decision) {
   const Seen& seen = guard.guarded.seen;
   if (guard.matched && seen.kind == NodeKind::absent && !seen.linked()) return Held{State::settling, vanished_reason()};
   if (!guard.held_back.empty()) return Held{State::waiting, guard.held_back};
+  if (!guard.unresolved.empty()) return Held{State::waiting, guard.unresolved};
   if (guard.status.paused_until) return Held{State::paused, paused_reason()};
   if (!policy.enforce) return Held{State::observing, observing_reason()};
   if (decision.kind_alone && !guard.forced && now - guard.last_change < policy.settle) {
@@ -113,10 +114,23 @@ void LaneLoop::pass(LaneGuard& guard) {
   guard.settle_at.reset();
   guard.fight.clear();
   const auto here = at(guard.guarded.policy);
+  if (ask_addresses(guard)) keep_memory(guard);
   Outcome outcome = reconcile(guard.guarded, files_, options_for(guard));
   settle_outcome(guard, outcome, begun);
   // A disk that lets us wait takes no CPU: of a long pass only so much counts.
   budget_.spent(std::min<std::chrono::nanoseconds>(Clock::now() - begun, kMostCounted), Clock::now());
+}
+
+// What the kernel says of each source-address-of, before anything is judged by it. Where it says nothing, what it said
+// last tells what isn't the writer's, and nothing is written.
+bool LaneLoop::ask_addresses(LaneGuard& guard) {
+  Guarded& guarded = guard.guarded;
+  if (!guarded.policy.nameservers.written) return false;
+  const Resolved resolved = world_.addresses->resolve(guarded.policy);
+  guard.unresolved = resolved.problem ? unresolved_reason(*resolved.problem) : std::string{};
+  if (resolved.changed) guard.forget_drift();
+  const bool forgot = resolved.changed && forget_denied(guarded.memory, guarded.policy);
+  return note_source_addresses(guarded.memory, guarded.policy.nameservers) || forgot;
 }
 
 // The state that an outcome means, and when to look again.
@@ -171,6 +185,8 @@ void LaneLoop::settle_outcome(LaneGuard& guard, Outcome& outcome, Time begun) {
   const bool restored = std::holds_alternative<Restored>(outcome.result);
   if (restored) guard.pace.restored(guard.fight, now);
   Verdict verdict = verdict_of(guard, outcome, now);
+  const bool unresolved = !guard.unresolved.empty() && verdict.state == State::holds;
+  if (unresolved) verdict = {State::waiting, guard.unresolved};  // it holds by an address that may be another one now
   if (guard.status.paused_until) verdict.state = State::paused;
   if (!guard.status.paused_until && !guard.guarded.policy.enforce) verdict.state = State::observing;
   guard.was_refused = std::holds_alternative<Refused>(outcome.result);
@@ -185,7 +201,8 @@ void LaneLoop::settle_outcome(LaneGuard& guard, Outcome& outcome, Time begun) {
   if (verdict.state != State::settling) guard.how = How::unknown;
   const State before = guard.status.state;
   const bool changed = guard.set_state(verdict.state, verdict.reason, wall);
-  if (is_worth_an_event(before, verdict.state)) {
+  const bool lost = before != State::waiting && verdict.state == State::waiting && !guard.unresolved.empty();
+  if (lost || is_worth_an_event(before, verdict.state)) {
     Event event;
     event.at = wall;
     event.kind = Event::Kind::state;

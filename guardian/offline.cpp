@@ -56,6 +56,7 @@ void Offline::load(const Policy& policy, StateDirectory::Access access) {
   if (!loaded.warning.empty()) warnings_.push_back(std::move(loaded.warning));
   heed_machine(guarded_.memory, *files_);
   forget_denied(guarded_.memory, policy);
+  note_source_addresses(guarded_.memory, policy.nameservers);
 }
 
 PassOptions Offline::options() {

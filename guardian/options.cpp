@@ -11,6 +11,7 @@
 
 #include "guardian/arguments.hpp"
 #include "lib/config/values.hpp"
+#include "lib/policy/resolve.hpp"
 
 namespace rg {
 
@@ -101,11 +102,13 @@ Read<std::string> read_file_name(std::string_view text) {
 Policy guard_of(const Raw& raw, Reading& values) {
   Policy policy;
   values.single("--path", raw.path, policy.path, read_guard_path);
-  values.list("--first", raw.first, policy.nameservers.first, read_address);
-  values.list("--last", raw.last, policy.nameservers.last, read_address);
-  if (!raw.only.empty()) values.list("--only", raw.only, policy.nameservers.only.emplace(), read_address);
-  values.list("--deny", raw.deny, policy.nameservers.deny, read_deny);
-  values.list("--fallback", raw.fallback, policy.nameservers.fallback, read_address);
+  WrittenAddresses& written = policy.nameservers.written.emplace();
+  values.list("--first", raw.first, written.first, read_server);
+  values.list("--last", raw.last, written.last, read_server);
+  if (!raw.only.empty()) values.list("--only", raw.only, written.only.emplace(), read_server);
+  values.list("--deny", raw.deny, written.deny, read_deny);
+  values.list("--fallback", raw.fallback, written.fallback, read_server);
+  take_written(policy.nameservers);
   values.list("--search-first", raw.search_first, policy.search.first, read_domain);
   values.list("--set", raw.set, policy.options.set, read_option);
   values.single("--max", raw.max, policy.nameservers.max, read_count);

@@ -201,6 +201,7 @@ void Supervisor::apply(const Answer& answer) {
     for (const Requirement& requirement : policy.requirements) limit += requirement.timeout;
     limit = std::min(limit, kMostTime);
   }
+  routes_changed();
   lanes_->look_at_all();
   wait_until([this] { return pass_is_over(); }, limit,
              [this, answer] {
@@ -215,7 +216,8 @@ bool Supervisor::pass_is_over() const {
   return std::all_of(status_.guards.begin(), status_.guards.end(), [this](const GuardStatus& guard) {
     const Rollout::Member* file = rollout_->find(guard.path);
     const Rollout::Place& place = rollout_->places()[rollout_->guard_of(guard.path).value_or(0)];
-    if (place.gate.stand == Stand::asked || place.list.stand == Stand::asked) return false;
+    const bool waits = unresolved_.contains(rollout_->guard_of(guard.path).value_or(0));  // as long as that takes
+    if ((place.gate.stand == Stand::asked && !waits) || place.list.stand == Stand::asked) return false;
     if (file == nullptr || !file->told || file->held_back || file->stand == Stand::unanswered) return true;
     if (unlooked_.contains(guard.path) || file->stand == Stand::asked) return false;
     return guard.state != State::settling && guard.state != State::restoring;

@@ -84,8 +84,8 @@ Result<void> Supervisor::open() {
   auto spawner = Spawner::create();
   if (!spawner) return spawner.error();
   auto world = std::make_shared<LaneWorld>(
-      LaneWorld{*root, selinux_enabled(), state_, mailbox_, std::make_shared<Targets>(), std::move(*spawner),
-                [this](Report report) { on_report(std::move(report)); },
+      LaneWorld{*root, selinux_enabled(), state_, mailbox_, std::make_shared<Targets>(), addresses_,
+                std::move(*spawner), [this](Report report) { on_report(std::move(report)); },
                 [this](std::size_t guard, std::uint64_t generation, std::uint64_t ticket, GlobMatch match) {
                   on_listed(guard, generation, ticket, std::move(match));
                 }});

@@ -23,6 +23,7 @@
 #include "guardian/notify.hpp"
 #include "guardian/pauses.hpp"
 #include "guardian/recorder.hpp"
+#include "guardian/route_watch.hpp"
 #include "guardian/settings_source.hpp"
 #include "lib/reconcile/rollout.hpp"
 #include "lib/store/journal.hpp"
@@ -77,7 +78,6 @@ class Supervisor {
   void keep_closed(std::size_t index, const std::string& reason);
   std::optional<Time> end_pauses();
   void note_late(const Rollout::Order& order);
-  void ask_gate(const Rollout::Order& order);
   void on_report(Report report);
   void on_late(const std::string& path);
   void on_listed(std::size_t guard, std::uint64_t generation, std::uint64_t ticket, GlobMatch match);
@@ -89,6 +89,12 @@ class Supervisor {
   [[nodiscard]] std::optional<WallTime> pause_of(std::size_t guard, const std::string& path) const;
   [[nodiscard]] Policy policy_of(std::size_t guard, const std::string& path) const;
   GuardStatus* find(const std::string& path);
+  // gate.cpp
+  void ask_gate(const Rollout::Order& order);
+  bool wait_for_addresses(const Rollout::Order& order, Policy& policy);
+  void watch_routes();
+  void routes_changed();
+  void look_for_addresses_later();
   // reload.cpp
   void watch_configuration();
   void reload();
@@ -119,7 +125,7 @@ class Supervisor {
   boost::asio::io_context io_;
   boost::asio::signal_set signals_{io_};
   boost::asio::steady_timer ready_timer_{io_}, watchdog_timer_{io_}, history_timer_{io_}, lock_timer_{io_},
-      stop_timer_{io_}, reload_timer_{io_}, rollout_timer_{io_}, pump_timer_{io_};
+      stop_timer_{io_}, reload_timer_{io_}, rollout_timer_{io_}, pump_timer_{io_}, address_timer_{io_};
   Notify notify_;
   StateDirectory state_;
   std::shared_ptr<Journal> journal_;
@@ -129,11 +135,14 @@ class Supervisor {
   std::shared_ptr<Mailbox> mailbox_;
   std::unique_ptr<ConfigurationReader> reader_;
   std::unique_ptr<Gates> gates_;
+  std::shared_ptr<SourceAddresses> addresses_ = std::make_shared<SourceAddresses>();
+  std::unique_ptr<RouteWatch> routes_;  ///< only where a guard names a source-address-of
   std::optional<DirectoryLocks> locks_;
   std::optional<Lanes> lanes_;
   std::optional<Rollout> rollout_;
-  std::optional<LoadedSettings> coming_;       ///< a configuration that waits for its locks
-  std::map<std::size_t, std::string> closed_;  ///< guards whose gate didn't open or whose glob isn't listed: why
+  std::optional<LoadedSettings> coming_;              ///< a configuration that waits for its locks
+  std::map<std::size_t, Rollout::Order> unresolved_;  ///< gates that stay closed until the kernel knows an address
+  std::map<std::size_t, std::string> closed_;         ///< guards whose gate didn't open or whose glob isn't listed: why
   Status status_;
   std::map<std::string, std::size_t> places_;  ///< of each path in status_.guards
   std::set<std::string> unlooked_;             ///< guards that haven't reported since the last `apply`

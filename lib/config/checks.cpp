@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
@@ -11,6 +12,7 @@
 
 #include "lib/config/values.hpp"
 #include "lib/policy/finder.hpp"
+#include "lib/policy/resolve.hpp"
 #include "lib/policy/verbs.hpp"
 #include "lib/resolv/resolv_conf.hpp"
 
@@ -25,7 +27,7 @@ struct Ours {
   Position at;
 };
 
-std::string shown(const Nameserver& server) { return ticked(server.text()); }
+std::string shown(const Address& address) { return ticked(address_text(address)); }
 std::string shown(const std::string& word) { return ticked(word); }
 
 class Check {
@@ -109,26 +111,49 @@ class Check {
   std::vector<ConfigError>& errors_;
 };
 
-std::string denial_text(const Deny& deny) {
-  if (const auto* prefix = std::get_if<Prefix>(&deny)) return prefix->text();
-  return std::string(keyword(std::get<DenyWord>(deny)));
-}
+// Of two that are written alike; that two others become one address only the kernel's answers show.
+struct SameAddress {
+  using Listed = Address;
+  using Entry = const Address&;
+  static bool same(Entry a, Entry b) { return a == b; }
+  static bool less(Entry a, Entry b) { return a < b; }
+};
+
+class AddressRules {
+ public:
+  AddressRules(const NameserverPolicy& policy, const WrittenAddresses& written) : rules_(policy), written_(written) {}
+  bool denied(const Address& address) {
+    if (const auto* server = std::get_if<Nameserver>(&address)) return rules_.denied(*server);
+    const auto& deny = written_.deny;
+    return std::any_of(deny.begin(), deny.end(), [&](const Deny& one) { return means(one, address); });
+  }
+  static bool means(const Deny& deny, const Address& address) {
+    if (const auto* server = std::get_if<Nameserver>(&address)) return matches(deny, *server);
+    const auto* source = std::get_if<SourceAddressOf>(&deny);
+    return source != nullptr && *source == std::get<SourceAddressOf>(address);
+  }
+
+ private:
+  ServerRules rules_;
+  const WrittenAddresses& written_;
+};
 
 void check_nameservers(Check& check, const NameserverPolicy& policy) {
   const std::string table = "nameservers";
   check.only_alone(table, {"first", "last", "deny", "prefer", "when_empty", "fallback"});
-  std::vector<Ours<Nameserver>> ours;
-  if (policy.only) {
-    check.add(ours, table + ".only", *policy.only);
+  const WrittenAddresses written = as_written(policy);
+  std::vector<Ours<Address>> ours;
+  if (written.only) {
+    check.add(ours, table + ".only", *written.only);
   } else {
-    check.add(ours, table + ".first", policy.first);
-    check.add(ours, table + ".last", policy.last);
+    check.add(ours, table + ".first", written.first);
+    check.add(ours, table + ".last", written.last);
   }
-  check.not_denied<Nameserver>(
-      ours, table, ServerRules(policy), policy.deny.size(),
-      [&](std::size_t i, const Nameserver& s) { return matches(policy.deny[i], s); },
-      [&](std::size_t i) { return denial_text(policy.deny[i]); });
-  check.each_once<SameServer>(ours);
+  check.not_denied<Address>(
+      ours, table, AddressRules(policy, written), written.deny.size(),
+      [&](std::size_t i, const Address& address) { return AddressRules::means(written.deny[i], address); },
+      [&](std::size_t i) { return deny_text(written.deny[i]); });
+  check.each_once<SameAddress>(ours);
   check.within_max(ours, table, policy.max);
 }
 
@@ -170,18 +195,24 @@ Marks marks_of(const Policy& policy) {
   const auto mark = [&](const char* key, bool given) {
     if (given) marks[key];
   };
-  const auto common = [&](const std::string& table, const auto& values, const auto& defaults) {
+  const auto common = [&](const std::string& table, const auto& values, const auto& by_default) {
     mark((table + ".only").c_str(), values.only.has_value());
     mark((table + ".deny").c_str(), !values.deny.empty());
-    mark((table + ".max").c_str(), values.max != defaults.max);
-    mark((table + ".when_empty").c_str(), values.when_empty != defaults.when_empty);
+    mark((table + ".max").c_str(), values.max != by_default.max);
+    mark((table + ".when_empty").c_str(), values.when_empty != by_default.when_empty);
     mark((table + ".fallback").c_str(), !values.fallback.empty());
   };
-  common("nameservers", policy.nameservers, NameserverPolicy{});
+  const WrittenAddresses written = as_written(policy.nameservers);
+  const NameserverPolicy defaults;
+  mark("nameservers.only", written.only.has_value());
+  mark("nameservers.deny", !written.deny.empty());
+  mark("nameservers.max", policy.nameservers.max != defaults.max);
+  mark("nameservers.when_empty", policy.nameservers.when_empty != defaults.when_empty);
+  mark("nameservers.fallback", !written.fallback.empty());
   common("search", policy.search, SearchPolicy{});
   common("options", policy.options, OptionsPolicy{});
-  mark("nameservers.first", !policy.nameservers.first.empty());
-  mark("nameservers.last", !policy.nameservers.last.empty());
+  mark("nameservers.first", !written.first.empty());
+  mark("nameservers.last", !written.last.empty());
   mark("nameservers.prefer", !policy.nameservers.prefer.empty());
   mark("search.first", !policy.search.first.empty());
   mark("search.last", !policy.search.last.empty());

@@ -13,21 +13,30 @@
 #include "lib/config/reader.hpp"
 #include "lib/config/toml_source.hpp"
 #include "lib/config/values.hpp"
+#include "lib/policy/resolve.hpp"
 
 namespace rg {
 namespace {
 
 constexpr Key<NameserverPolicy> kNameserverKeys[] = {
-    {"first", [](Reader& r, const TomlNode& n, NameserverPolicy& p) { r.list(n, p.first, read_address); }},
-    {"last", [](Reader& r, const TomlNode& n, NameserverPolicy& p) { r.list(n, p.last, read_address); }},
-    {"only", [](Reader& r, const TomlNode& n, NameserverPolicy& p) { r.list(n, p.only.emplace(), read_address); }},
-    {"deny", [](Reader& r, const TomlNode& n, NameserverPolicy& p) { r.list(n, p.deny, read_deny); }},
+    {"first", [](Reader& r, const TomlNode& n, NameserverPolicy& p) { r.list(n, p.written->first, read_server); }},
+    {"last", [](Reader& r, const TomlNode& n, NameserverPolicy& p) { r.list(n, p.written->last, read_server); }},
+    {"only",
+     [](Reader& r, const TomlNode& n, NameserverPolicy& p) { r.list(n, p.written->only.emplace(), read_server); }},
+    {"deny", [](Reader& r, const TomlNode& n, NameserverPolicy& p) { r.list(n, p.written->deny, read_deny); }},
     {"prefer", [](Reader& r, const TomlNode& n, NameserverPolicy& p) { r.list(n, p.prefer, read_prefix); }},
     {"max", [](Reader& r, const TomlNode& n, NameserverPolicy& p) { r.count(n, p.max); }},
     {"when_empty",
      [](Reader& r, const TomlNode& n, NameserverPolicy& p) { r.value(n, p.when_empty, read_keyword<WhenEmpty>); }},
-    {"fallback", [](Reader& r, const TomlNode& n, NameserverPolicy& p) { r.list(n, p.fallback, read_address); }},
+    {"fallback",
+     [](Reader& r, const TomlNode& n, NameserverPolicy& p) { r.list(n, p.written->fallback, read_server); }},
 };
+
+void read_nameservers(Reader& reader, const TomlNode& node, Policy& policy) {
+  policy.nameservers.written.emplace();
+  reader.table(node, kNameserverKeys, policy.nameservers, "nameservers.");
+  take_written(policy.nameservers);
+}
 
 constexpr Key<SearchPolicy> kSearchKeys[] = {
     {"first", [](Reader& r, const TomlNode& n, SearchPolicy& p) { r.list(n, p.first, read_domain); }},
@@ -51,8 +60,15 @@ constexpr Key<OptionsPolicy> kOptionsKeys[] = {
     {"fallback", [](Reader& r, const TomlNode& n, OptionsPolicy& p) { r.list(n, p.fallback, read_option); }},
 };
 
+void read_required_server(Reader& reader, const TomlNode& node, Requirement& requirement) {
+  Address address;
+  if (!reader.value(node, address, read_server)) return;
+  if (const auto* server = std::get_if<Nameserver>(&address)) requirement.nameserver = *server;
+  if (const auto* source = std::get_if<SourceAddressOf>(&address)) requirement.source = *source;
+}
+
 constexpr Key<Requirement> kRequirementKeys[] = {
-    {"nameserver", [](Reader& r, const TomlNode& n, Requirement& q) { r.value(n, q.nameserver, read_address); }},
+    {"nameserver", read_required_server},
     {"answers", [](Reader& r, const TomlNode& n, Requirement& q) { r.value(n, q.answers, read_domain); }},
     {"timeout", [](Reader& r, const TomlNode& n, Requirement& q) { r.value(n, q.timeout, read_timeout); }},
 };
@@ -114,8 +130,7 @@ constexpr Key<Policy> kGuardKeys[] = {
     {"deadline", [](Reader& r, const TomlNode& n, Policy& p) { r.value(n, p.deadline, read_deadline); }},
     {"on_exit", [](Reader& r, const TomlNode& n, Policy& p) { r.value(n, p.on_exit, read_keyword<OnExit>); }},
     {"requires", read_requirements},
-    {"nameservers",
-     [](Reader& r, const TomlNode& n, Policy& p) { r.table(n, kNameserverKeys, p.nameservers, "nameservers."); }},
+    {"nameservers", read_nameservers},
     {"search", [](Reader& r, const TomlNode& n, Policy& p) { r.table(n, kSearchKeys, p.search, "search."); }},
     {"options", [](Reader& r, const TomlNode& n, Policy& p) { r.table(n, kOptionsKeys, p.options, "options."); }},
 };

@@ -2,12 +2,12 @@
 
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "lib/config/config_file.hpp"
 #include "lib/config/keywords.hpp"
 #include "lib/config/values.hpp"
+#include "lib/policy/resolve.hpp"
 
 namespace rg {
 namespace {
@@ -32,15 +32,13 @@ std::string toml(const std::string& text) { return toml(std::string_view(text));
 std::string toml(bool value) { return value ? "true" : "false"; }
 std::string toml(std::size_t value) { return fmt::format("{}", value); }
 std::string toml(std::chrono::milliseconds value) { return toml(duration_text(value)); }
-std::string toml(const Nameserver& value) { return toml(value.text()); }
 std::string toml(const Prefix& value) { return toml(value.text()); }
-std::string toml(const Deny& value) {
-  const auto* prefix = std::get_if<Prefix>(&value);
-  return prefix != nullptr ? toml(*prefix) : toml(keyword(std::get<DenyWord>(value)));
-}
+std::string toml(const Address& value) { return toml(address_text(value)); }
+std::string toml(const Deny& value) { return toml(deny_text(value)); }
 // An inline table: it must stand in one line (TOML 1.0).
 std::string toml(const Requirement& value) {
-  return fmt::format("{{ nameserver = {}, answers = {}, timeout = {} }}", toml(value.nameserver), toml(value.answers),
+  const std::string server = value.source ? value.source->text() : value.nameserver.text();
+  return fmt::format("{{ nameserver = {}, answers = {}, timeout = {} }}", toml(server), toml(value.answers),
                      toml(value.timeout));
 }
 
@@ -67,18 +65,19 @@ class Print {
 
 // `only` stands alone with `max`: the defaults of the other verbs beside it would be errors.
 void print_nameservers(Print& print, const NameserverPolicy& policy) {
+  const WrittenAddresses written = as_written(policy);
   print.header("[guard.nameservers]");
-  if (policy.only) {
-    print.key("only", *policy.only);
+  if (written.only) {
+    print.key("only", *written.only);
     return print.key("max", policy.max);
   }
-  print.key("first", policy.first);
-  print.key("last", policy.last);
-  print.key("deny", policy.deny);
+  print.key("first", written.first);
+  print.key("last", written.last);
+  print.key("deny", written.deny);
   print.key("prefer", policy.prefer);
   print.key("max", policy.max);
   print.key("when_empty", keyword(policy.when_empty));
-  print.key("fallback", policy.fallback);
+  print.key("fallback", written.fallback);
 }
 
 void print_search(Print& print, const SearchPolicy& policy) {

@@ -121,6 +121,14 @@ Expected domain_mistake(std::string_view text) {
   return Expected{"a domain name whose parts between the dots have 1 to 63 bytes"};
 }
 
+// What the kernel can be asked for: no system call finds that out.
+std::string destination_mistake(const Nameserver& server) {
+  if (server.is_unspecified()) return "the address of another host behind it: this one means none";
+  const bool no_zone = server.is_ipv6() && server.is_link_local() && server.zone().empty();
+  if (no_zone) return "a zone behind a link-local address, like `fe80::1%eth0`: it is on every link another host";
+  return {};
+}
+
 }  // namespace
 
 Read<Nameserver> read_address(std::string_view text) {
@@ -129,6 +137,22 @@ Read<Nameserver> read_address(std::string_view text) {
   if (!server) return Expected{address_mistake(text)};
   if (!is_word(text)) return Expected{"a zone in ASCII without blanks, `#` or `;`"};
   return *server;
+}
+
+Read<Address> read_server(std::string_view text) {
+  if (!text.starts_with(kSourceAddressOf)) {
+    const Read<Nameserver> server = read_address(text);
+    if (const auto* value = std::get_if<Nameserver>(&server)) return Address{*value};
+    const std::string hint = text.starts_with("source") ? fmt::format(", or `{}192.0.2.1`", kSourceAddressOf) : "";
+    return Expected{std::get<Expected>(server).text + hint};
+  }
+  const Read<Nameserver> destination = read_address(text.substr(kSourceAddressOf.size()));
+  if (const auto* mistake = std::get_if<Expected>(&destination)) {
+    return Expected{fmt::format("behind `{}` {}", kSourceAddressOf, mistake->text)};
+  }
+  const auto& server = std::get<Nameserver>(destination);
+  if (std::string mistake = destination_mistake(server); !mistake.empty()) return Expected{std::move(mistake)};
+  return Address{SourceAddressOf{server}};
 }
 
 Read<Prefix> read_prefix(std::string_view text) {
@@ -142,11 +166,22 @@ Read<Deny> read_deny(std::string_view text) {
   for (const auto& [word, value] : Keywords<DenyWord>::kAll) {
     if (word == text) return Deny{value};
   }
+  if (text.starts_with(kSourceAddressOf)) {
+    const Read<Address> source = read_server(text);
+    if (const auto* mistake = std::get_if<Expected>(&source)) return *mistake;
+    return Deny{std::get<SourceAddressOf>(std::get<Address>(source))};
+  }
   const Read<Prefix> prefix = read_prefix(text);
   if (const Prefix* value = std::get_if<Prefix>(&prefix)) return Deny{*value};
   const auto words = all_keywords<DenyWord>();
   return Expected{std::get<Expected>(prefix).text + ", or one of the words " + one_of(words) +
                   did_you_mean(text, words)};
+}
+
+std::string deny_text(const Deny& deny) {
+  if (const auto* prefix = std::get_if<Prefix>(&deny)) return prefix->text();
+  if (const auto* source = std::get_if<SourceAddressOf>(&deny)) return source->text();
+  return std::string(keyword(std::get<DenyWord>(deny)));
 }
 
 Read<std::string> read_domain(std::string_view text) {

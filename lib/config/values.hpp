@@ -28,8 +28,12 @@ template <class T>
 using Read = std::variant<T, Expected>;
 
 [[nodiscard]] Read<Nameserver> read_address(std::string_view text);
+/// An address, or `source-address-of:` with one behind it.
+[[nodiscard]] Read<Address> read_server(std::string_view text);
 [[nodiscard]] Read<Prefix> read_prefix(std::string_view text);
 [[nodiscard]] Read<Deny> read_deny(std::string_view text);
+/// As it is written.
+[[nodiscard]] std::string deny_text(const Deny& deny);
 /// A legal domain name: labels of 1 to 63 bytes, at most 253 in all; `.` alone too.
 [[nodiscard]] Read<std::string> read_domain(std::string_view text);
 /// One word of an `options` line: `edns0`, `timeout:2`.

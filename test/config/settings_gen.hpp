@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lib/config/config_file.hpp"
+#include "lib/policy/resolve.hpp"
 
 namespace rg_gen {
 
@@ -25,6 +26,13 @@ inline rc::Gen<std::string> address() {
 }
 
 inline rg::Nameserver server() { return *rg::Nameserver::parse(*address()); }
+
+inline rg::SourceAddressOf source() {
+  const std::string text = *address();
+  const bool linked = text.starts_with("fe80") && text.find('%') == text.npos;  // a link-local one needs its zone
+  return {*rg::Nameserver::parse(linked ? text + "%eth0" : text == "0.0.0.0" ? "192.0.2.5" : text)};
+}
+inline rg::Address written() { return *rc::gen::inRange(0, 4) == 0 ? rg::Address{source()} : rg::Address{server()}; }
 
 inline rg::Prefix prefix() {
   const std::string text = *address();
@@ -72,18 +80,22 @@ inline rg::NameserverPolicy nameservers() {
   rg::NameserverPolicy policy;
   policy.max = *rc::gen::inRange<std::size_t>(0, 9);
   if (*rc::gen::arbitrary<bool>()) {
-    policy.only = list(3, server);
+    policy.written.emplace().only = list(3, written);
+    rg::take_written(policy);
     return policy;
   }
-  policy.first = list(2, server);
-  policy.last = list(2, server);
-  policy.deny = list(2, [] {
+  auto& lists = policy.written.emplace();
+  lists.first = list(2, written);
+  lists.last = list(2, written);
+  lists.deny = list(2, [] {
     const auto words = {rg::DenyWord::loopback, rg::DenyWord::unspecified, rg::DenyWord::link_local};
+    if (*rc::gen::inRange(0, 8) == 0) return rg::Deny{source()};
     return *rc::gen::arbitrary<bool>() ? rg::Deny{prefix()} : rg::Deny{any(words)};
   });
   policy.prefer = list(2, prefix);
   policy.when_empty = when_empty();
-  policy.fallback = list(2, server);
+  lists.fallback = list(2, written);
+  rg::take_written(policy);
   return policy;
 }
 
@@ -126,7 +138,11 @@ inline std::chrono::milliseconds duration(std::int64_t least) {
 }
 
 inline rg::Requirement requirement() {
-  return {server(), domain(), std::chrono::milliseconds{*rc::gen::inRange(1, 60'001)}};
+  rg::Requirement one{server(), domain(), std::chrono::milliseconds{*rc::gen::inRange(1, 60'001)}};
+  if (!*rc::gen::arbitrary<bool>()) return one;
+  one.nameserver = {};
+  one.source = source();
+  return one;
 }
 
 /// One guard; it may still break a rule that no single key shows (check_policy).

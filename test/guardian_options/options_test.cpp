@@ -129,6 +129,23 @@ TEST_CASE("one guard from the command line") {
         std::optional(std::vector{address("127.0.0.1")}));
 }
 
+TEST_CASE("source-address-of on the command line") {
+  const rg::Policy policy = *good({"--first", "source-address-of:192.0.2.5", "--first", "127.0.0.1", "--fallback",
+                                   "source-address-of:fe80::1%eth0", "--deny", "source-address-of:2001:db8::5", "run"})
+                                 .guard;
+  REQUIRE(policy.nameservers.written);
+  CHECK(policy.nameservers.written->first ==
+        std::vector<rg::Address>{rg::SourceAddressOf{address("192.0.2.5")}, address("127.0.0.1")});
+  CHECK(policy.nameservers.written->fallback == std::vector<rg::Address>{rg::SourceAddressOf{address("fe80::1%eth0")}});
+  CHECK(policy.nameservers.written->deny == std::vector<rg::Deny>{rg::SourceAddressOf{address("2001:db8::5")}});
+  CHECK(good({"--only", "source-address-of:192.0.2.5", "run"}).guard->nameservers.written->only ==
+        std::vector<rg::Address>{rg::SourceAddressOf{address("192.0.2.5")}});
+  CHECK(has(bad({"--last", "source-address-of:node.example", "run"}),
+            "--last: found `source-address-of:node.example`, expected behind `source-address-of:` an IPv4"));
+  CHECK(has(bad({"--first", "source-address-of:192.0.2.5", "--only", "127.0.0.1", "run"}),
+            "found `--first`, expected no verb but `max` beside `--only`"));
+}
+
 TEST_CASE("a guard and an existing configuration exclude each other") {
   const std::string text = bad({"--config", "/dev/null", "--first", "127.0.0.1", "run"});
   CHECK(has(text, "both --config `/dev/null` and a guard on the command line"));

@@ -41,6 +41,12 @@ def may_fuse():
     return os.environ.get("RG_OWN_MOUNTS") == "1" and all(words) and os.access("/dev/fuse", os.R_OK | os.W_OK)
 
 
+def may_make_networks():
+    script = "ip link add name one type veth peer name two && ip link set one up"
+    return shutil.which("ip") is not None and not subprocess.run(["unshare", "--net", "sh", "-c", script],
+                                                                 capture_output=True).returncode
+
+
 def may_trace(settings):
     return not subprocess.run([settings.tool("killat"), "1000000", "true"], capture_output=True).returncode
 
@@ -53,6 +59,7 @@ NEEDS = {  # need: (is it met?, the reason where it is not)
     "userns": (lambda s: may_limit_watches(), "needs root and a user namespace with limits of its own"),
     "loop": (lambda s: may_freeze(), "needs mkfs.ext4, fsfreeze and loop devices"),
     "fuse": (lambda s: may_fuse(), "needs bindfs and /dev/fuse"),
+    "netns": (lambda s: may_make_networks(), "needs root, ip(8) and network namespaces with veth (CAP_NET_ADMIN)"),
     "ptrace": (may_trace, "needs the right to trace (ptrace)"),
     "plain": (lambda s: not s.sanitized, "is for the plain build: a sanitizer's own system calls and memory are in the way"),
     "user": (lambda s: shutil.which("setpriv") is not None and os.geteuid() == 0, "needs root and setpriv"),
