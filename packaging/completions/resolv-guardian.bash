@@ -33,7 +33,7 @@ _resolv_guardian() {
   done
   case $command in
     pause) options+=" --for" ;;
-    status) options+=" --json --wait-holds" ;;
+    status) options+=" --json --wait-holds --alive" ;;
     history) options+=" --json -n --diff" ;;
   esac
   if [[ $current == -* ]]; then

@@ -40,5 +40,6 @@ $c -n '__fish_seen_subcommand_from pause resume release' -F
 $c -n '__fish_seen_subcommand_from pause' -l for -x -d 'End by itself after 30s, 10m, 2h'
 $c -n '__fish_seen_subcommand_from status history' -l json -d 'JSON instead of text'
 $c -n '__fish_seen_subcommand_from status' -l wait-holds -x -d 'Wait until every guard holds'
+$c -n '__fish_seen_subcommand_from status' -l alive -d 'End with 0 whenever a guardian answers'
 $c -n '__fish_seen_subcommand_from history' -s n -x -d 'How many'
 $c -n '__fish_seen_subcommand_from history' -l diff -d 'With what each one changed'
