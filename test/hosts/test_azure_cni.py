@@ -2,26 +2,13 @@
 lost, resolved forgets the server, and the node is deaf although that server can still be reached."""
 import networkd
 from far import ask
-from host import RESOLV, expect, hold_for, wait_for
+from host import REPOSITORY, RESOLV, expect, hold_for, wait_for
 from networkd import UPLINK, link_servers, reader_resolves
 from scenario import scenario
 
 NET = "10.77.0"
 SERVER = f"{NET}.1"
-POLICY = """[[guard]]
-path = "/etc/resolv.conf"
-link = "file"
-upstream = ["/run/systemd/netif/links/*"]
-[guard.nameservers]
-deny = ["loopback"]
-
-# kubelet's resolvConf
-[[guard]]
-path = "/run/systemd/resolve/resolv.conf"
-upstream = ["/run/systemd/netif/links/*"]
-[guard.nameservers]
-deny = ["loopback"]
-"""
+POLICY = (REPOSITORY / "packaging/azure/flatcar.toml").read_text()
 
 
 def before(host, resolv_conf, beside=False):
