@@ -1,4 +1,5 @@
 """source-address-of: the address that the kernel would send from stands where it is written, and follows the network."""
+import contextlib
 import os
 import pathlib
 import re
@@ -156,7 +157,11 @@ def netlink_sockets(guardian):
     folder = f"/proc/{guardian.process.pid}"
     lines = [line.split() for line in pathlib.Path(folder + "/net/netlink").read_text().splitlines()[1:]]
     route = {f"socket:[{fields[-1]}]" for fields in lines if fields[1] == "0"}
-    return [fd for fd in os.listdir(folder + "/fd") if os.readlink(f"{folder}/fd/{fd}") in route]
+    found = []
+    for fd in os.listdir(folder + "/fd"):
+        with contextlib.suppress(FileNotFoundError):  # closed since it was listed
+            found += [fd] if os.readlink(f"{folder}/fd/{fd}") in route else []
+    return found
 
 
 @case(needs="netns", tags="sanitize")
