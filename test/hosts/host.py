@@ -19,9 +19,10 @@ UNIT, WAIT = "resolv-guardian.service", "resolv-guardian-wait.service"
 PROGRAM = "/usr/sbin/resolv-guardian"
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
-# Most looks start a process in the host: they are taken now and then, or the processor is theirs.
-wait_for = functools.partial(checks.wait_for, step=0.05)
-hold_for = functools.partial(checks.hold_for, step=0.05)
+# Most looks start a process in the host: they are taken now and then, or the processor is theirs. Whole hosts share two cores:
+# a deadline is for what never comes, not for what comes late.
+wait_for = functools.partial(checks.wait_for, seconds=40, step=0.1)
+hold_for = functools.partial(checks.hold_for, step=0.1)
 
 # As pid 1's parent, in the root: its /proc, /sys and cgroups, and nothing of the machine's is left visible.
 BOOT = """
@@ -149,7 +150,7 @@ class Host:
         values = [self.inside("systemctl", "show", "-P", name, unit).strip() for name in names]
         return values[0] if len(values) == 1 else values
 
-    def wait_unit(self, unit, state="active", seconds=20):
+    def wait_unit(self, unit, state="active", seconds=40):
         wait_for(lambda: self.show(unit, "ActiveState") == state,
                  lambda: f"{unit} is {self.show(unit, 'ActiveState', 'SubState', 'Result')}, expected {state}", seconds)
 
@@ -209,7 +210,7 @@ class Host:
                               text=True, check=False, env={**image.ENVIRONMENT, "RES_OPTIONS": "timeout:1 attempts:2"})
         return done.stdout.startswith(f"{self.far.net}.123")
 
-    def wait_servers(self, want, seconds=20):
+    def wait_servers(self, want, seconds=40):
         wait_for(lambda: self.servers() == list(want), lambda: f"{RESOLV} has {self.servers()}, expected {list(want)}", seconds)
 
     def hold_servers(self, want, seconds):

@@ -34,7 +34,7 @@ def link_servers(host):
 
 def wait_configured(host):
     wait_for(lambda: link_servers(host) and "ADMIN_STATE=configured" in host.read_all("/run/systemd/netif/links"),
-             lambda: "networkd's link to be configured: " + host.read_all("/run/systemd/netif/links"), 20)
+             lambda: "networkd's link to be configured: " + host.read_all("/run/systemd/netif/links"))
     wait_for(lambda: host.nameservers(UPLINK), "resolved's uplink file")
 
 

@@ -60,7 +60,7 @@ def servers_of_every_kind(host):
     host.far.serve6()
     host.far.lease6(V6)
     start(host, f"nameserver {STATIC}\n", POLICY.format(upstream=LINKS), ALL_KINDS)
-    wait_for(lambda: sorted(link_servers(host)) == sorted([STATIC, SERVER, V6]), lambda: f"networkd has {link_servers(host)}", 20)
+    wait_for(lambda: sorted(link_servers(host)) == sorted([STATIC, SERVER, V6]), lambda: f"networkd has {link_servers(host)}")
     if not host.guarded:
         return hold_for(lambda: host.servers() == [STATIC], lambda: f"the leases arrived: {host.servers()}", 1)
     host.wait_servers(link_servers(host))
@@ -70,7 +70,7 @@ def servers_of_every_kind(host):
     left = link_servers(host)
     host.wait_servers(left or known)
     host.far.carrier(True)
-    return wait_for(lambda: sorted(host.servers()) == sorted(known), lambda: f"the leases back, {RESOLV} has {host.servers()}", 20)
+    return wait_for(lambda: sorted(host.servers()) == sorted(known), lambda: f"the leases back, {RESOLV} has {host.servers()}")
 
 
 @scenario(net=NET)

@@ -52,7 +52,7 @@ class Story:
         since = host.reader.now()
         stimulus()
         known = lambda: all(server in self.known_to_networkmanager() for server in writer)
-        wait_for(lambda: known() and own_servers(host) == writer, lambda: f"{name}: NetworkManager has {own_servers(host)}, not {writer}")
+        wait_for(lambda: own_servers(host) == writer and known(), lambda: f"{name}: NetworkManager has {own_servers(host)}, not {writer}")
         if not host.guarded:
             was_lost = lambda: host.reader.gaps(since, lambda servers: servers[:1] == [LOCAL])
             lost = (lambda: host.servers() == [LOCAL]) if self.kept_off else was_lost
