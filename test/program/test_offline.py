@@ -40,7 +40,8 @@ def check_leaves_a_damaged_memory_where_it_is(world):
 def apply_says_that_the_memory_cannot_be_kept(world):
     world.configure(guard())
     world.write(THEIRS)
-    os.makedirs(memory_file(world, ".json.tmp"))
+    for name in (".json", ".json.damaged/in-the-way"):  # it can neither be replaced nor set aside
+        os.makedirs(memory_file(world, name))
     done = world.run("apply", code=0)
     expect("can't be kept" in done.stderr, f"stderr: {done.stderr!r}")
     equal(world.servers(), ["127.0.0.1", "192.0.2.53"])
@@ -60,7 +61,7 @@ def release_says_why_it_cannot_pause(world):
     world.configure(guard())
     world.write(THEIRS)
     world.run("apply", code=0)
-    os.makedirs(world.runtime + "/paused.json.tmp")
+    os.makedirs(world.runtime + "/paused.json")
     done = world.run("release", code=3)
     expect("isn't paused" in done.stderr and "paused.json" in done.stderr, f"stderr: {done.stderr!r}")
 
