@@ -1,6 +1,5 @@
 """One Debian host: a root of its own over the cached one, a far end, a systemd that boots in it, and the guardian as its unit or
 beside it with a host mount. Only inside of isolation.run(): as pid 1, whose end is everybody's."""
-import functools
 import json
 import os
 import pathlib
@@ -21,8 +20,13 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
 # Most looks start a process in the host: they are taken now and then, or the processor is theirs. Whole hosts share two cores:
 # a deadline is for what never comes, not for what comes late.
-wait_for = functools.partial(checks.wait_for, seconds=40, step=0.1)
-hold_for = functools.partial(checks.hold_for, step=0.1)
+def wait_for(look, what, seconds=40):
+    return checks.wait_for(look, what, seconds, step=0.1)
+
+
+def hold_for(look, what, seconds):
+    checks.hold_for(look, what, seconds, step=0.1)
+
 
 # As pid 1's parent, in the root: its /proc, /sys and cgroups, and nothing of the machine's is left visible.
 BOOT = """
