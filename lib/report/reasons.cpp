@@ -18,8 +18,7 @@ std::string vanished_reason() { return "it is gone; a file that a glob stands fo
 
 std::string single_file_reason() {
   return "a single file is mounted here and written in place; once its source is renamed over nobody reads it any "
-         "more: "
-         "mount its directory, not the single file";
+         "more: mount its directory, not the single file";
 }
 
 std::string unanswered_reason() {
