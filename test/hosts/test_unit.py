@@ -168,8 +168,9 @@ def what_the_sandbox_lets_through(host):
     for _ in range(3):  # the mount of one file would end with the first rename
         rename_in(host, "nameserver 192.0.2.54\n")
         host.wait_servers([LOCAL, "192.0.2.54"])
-    status = host.status("/usr/share/guarded.conf")
-    expect((status["state"], status["reason"].split(":")[0]) == ("blocked", "read-only"), f"outside of its directories: {status}")
+    outside = lambda: host.status("/usr/share/guarded.conf")
+    wait_for(lambda: (outside()["state"], outside()["reason"].split(":")[0]) == ("blocked", "read-only"),
+             lambda: f"outside of its directories: {outside()}")  # it waits while an earlier guard is restored
     equal(sorted(os.listdir(host.path("/run/resolv-guardian"))), ["control.sock", "lock"])
     expect("history.jsonl" in os.listdir(host.path("/var/lib/resolv-guardian")), "no history")
     security = host.inside("systemd-analyze", "security", "--no-pager", UNIT)
