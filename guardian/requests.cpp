@@ -215,8 +215,9 @@ bool Supervisor::pass_is_over() const {
   using Stand = Rollout::Trial::Stand;
   return std::all_of(status_.guards.begin(), status_.guards.end(), [this](const GuardStatus& guard) {
     const Rollout::Member* file = rollout_->find(guard.path);
-    const Rollout::Place& place = rollout_->places()[rollout_->guard_of(guard.path).value_or(0)];
-    const bool waits = unresolved_.contains(rollout_->guard_of(guard.path).value_or(0));  // as long as that takes
+    const std::size_t order = rollout_->guard_of(guard.path).value_or(0);
+    const Rollout::Place& place = rollout_->places()[order];
+    const bool waits = unresolved_.contains(order);  // as long as that takes
     if ((place.gate.stand == Stand::asked && !waits) || place.list.stand == Stand::asked) return false;
     if (file == nullptr || !file->told || file->held_back || file->stand == Stand::unanswered) return true;
     if (unlooked_.contains(guard.path) || file->stand == Stand::asked) return false;

@@ -9,6 +9,7 @@
 
 #include "lib/report/status.hpp"
 #include "lib/report/words.hpp"
+#include "lib/store/file.hpp"
 
 namespace rg {
 namespace {
@@ -96,6 +97,7 @@ Result<void> Supervisor::open() {
 
 void Supervisor::prepare() {
   state_.remove_left_over();
+  store::remove_temporary_files(setup_.directories.runtime);  // of the pauses
   const auto generation = state_.load_generation();
   if (!generation.warning.empty()) setup_.log.warning(generation.warning);
   status_.version = RG_VERSION;

@@ -37,10 +37,10 @@ count_ctest() {
 # cases RUNNER [ARGUMENT...]: a runner of Python cases (test/support/harness.py); its failures last, where test/run shows them
 cases() {
   local log rc=0 p f s
-  log=$(steady "$@" 2>&1) || rc=$?
+  log=$("$@" 2>&1) || rc=$?
   printf '%s\n' "$log"
   read -r p f s < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p' <<<"$log")
-  [ -n "${s:-}" ] || { echo "$1 said no result"; return 1; }
+  [ -n "${s:-}" ] || { echo "no result was said"; return 1; }
   count "$p" "$f" "$s"
   while read -r line; do note "$line"; done < <(grep -E '^(skip|FAIL) ' <<<"$log")
   awk '/^FAIL /{print "---"; failed=1} /^(ok|skip) /{failed=0} failed' <<<"$log"
@@ -48,7 +48,7 @@ cases() {
 }
 
 # program BINARY [ARGUMENT...]: test/program against it
-program() { cases test/program/run --bin "$1" --tools build/dev/test "${@:2}"; }
+program() { cases steady test/program/run --bin "$1" --tools build/dev/test "${@:2}"; }
 
 tier_needs() { packaging/install-needs test; }
 

@@ -11,7 +11,8 @@
 namespace rg::store {
 namespace {
 
-constexpr std::string_view kTemporary = ".tmp";
+// Nobody else's: a state directory may be a shared one, and what ends so is removed at a start.
+constexpr std::string_view kTemporary = ".resolv-guardian-tmp";
 
 Result<void> fill(const std::string& path, std::string_view bytes, Sync sync) {
   auto file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);

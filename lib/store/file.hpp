@@ -51,9 +51,9 @@ class File {
 
 enum class Sync { none, data };
 
-/// PATH.THREAD.tmp, the bytes, mode 0600, fdatasync if asked for, rename to `path`. What stood at `path` stays
-/// untouched until then, whatever fails. Threads may do so at the same time: one of them is the last, and its bytes are
-/// whole.
+/// PATH.THREAD.resolv-guardian-tmp, the bytes, mode 0600, fdatasync if asked for, rename to `path`. What stood at
+/// `path` stays untouched until then, whatever fails. Threads may do so at the same time: one of them is the last, and
+/// its bytes are whole.
 [[nodiscard]] Result<void> replace_file(const std::string& path, std::string_view bytes, Sync sync);
 
 /// What kills left behind of replace_file() in a directory, which nobody may write in meanwhile.

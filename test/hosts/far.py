@@ -8,24 +8,15 @@ import struct
 import subprocess
 import sys
 
-from checks import Failure, wait_for
+from checks import wait_for
+from commands import run
 
 HERE = pathlib.Path(__file__).resolve().parent
 
 
-def run(*words, **options):
-    """output; raises Failure with it where it failed"""
-    done = subprocess.run([str(word) for word in words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, check=False, **options)
-    if done.returncode:
-        raise Failure(f"{' '.join(map(str, words))} ended with {done.returncode}: {done.stdout.strip()}")
-    return done.stdout
-
-
 class Far:
-    second = "198.51.100.2/24"
-
     """net: the first three numbers of the network; its .1 is the far end and answers names of lab.test with its .123"""
+    second = "198.51.100.2/24"
 
     def __init__(self, host, net="192.0.2"):
         self.host, self.net, self.scratch = host, net, pathlib.Path(host.scratch)

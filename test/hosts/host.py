@@ -10,7 +10,8 @@ import subprocess
 import checks
 import image
 from checks import Failure, equal, expect
-from far import Far, run
+from commands import run
+from far import Far
 from states import States
 
 RESOLV = "/etc/resolv.conf"

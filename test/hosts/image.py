@@ -12,6 +12,10 @@ import re
 import shutil
 import subprocess
 
+from checks import Failure
+from commands import run
+
+HERE = pathlib.Path(__file__).resolve().parent
 SUITE = "bookworm"
 PACKAGES = ["systemd-sysv", "libpam-systemd", "dbus", "network-manager", "systemd-resolved", "isc-dhcp-client", "dhcpcd-base",
             "dnsmasq-base", "containernetworking-plugins", "iproute2", "e2fsprogs"]
@@ -24,8 +28,8 @@ DISABLED = ["NetworkManager", "NetworkManager-dispatcher", "systemd-networkd", "
 ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"}
 
 
-class NotBuilt(Exception):
-    """why there is no root folder"""
+class NoMirror(Failure):
+    """nothing to build the root folder from; what fails behind that is a failure of these tests"""
 
 
 def cache():
@@ -46,19 +50,11 @@ def lower(layer):
     return [cache() / f"{base().name}+{layer}-{_digest(LAYERS[layer])}", base()] if layer else [base()]
 
 
-def _run(*words, **options):
-    done = subprocess.run([str(word) for word in words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, check=False, **options)
-    if done.returncode:
-        raise NotBuilt(f"{words[0]} ended with {done.returncode}: {' / '.join(done.stdout.splitlines()[-3:])}")
-    return done.stdout
-
-
 def _mirror():
     """of the machine's own apt; nothing where that isn't Debian's"""
     if not shutil.which("apt-get"):
         return []
-    targets = _run("apt-get", "indextargets", "--format", "$(REPO_URI)", "Origin: Debian", "Component: main").split()
+    targets = run("apt-get", "indextargets", "--format", "$(REPO_URI)", "Origin: Debian", "Component: main").split()
     return [target for target in targets if "security" not in target][:1]
 
 
@@ -73,7 +69,7 @@ def _apt(root, packages):
         chroot "$root" apt-get -q install -y --no-install-recommends "$@"
         chroot "$root" apt-get clean
         rm -rf "$root/usr/sbin/policy-rc.d" "$root/etc/resolv.conf" "$root"/var/lib/apt/lists/*"""
-    _run("unshare", "--mount", "--propagation", "private", "sh", "-euc", script, "sh", root, *packages, env=ENVIRONMENT)
+    run("unshare", "--mount", "--propagation", "private", "sh", "-euc", script, "sh", root, *packages, env=ENVIRONMENT)
 
 
 def _systemctl(root, *words):
@@ -84,8 +80,11 @@ def _systemctl(root, *words):
 def _build_base(root):
     mirror = _mirror()
     tls = ["--include=ca-certificates"] if mirror and mirror[0].startswith("https:") else []
-    _run("unshare", "--mount", "--propagation", "private", "debootstrap", "--variant=minbase", *tls, SUITE, root, *mirror)
-    settings = _run("apt-config", "dump") if mirror else ""
+    try:
+        run("unshare", "--mount", "--propagation", "private", "debootstrap", "--variant=minbase", *tls, SUITE, root, *mirror)
+    except Failure as error:
+        raise NoMirror(f"debootstrap: {str(error).splitlines()[-1]}") from error
+    settings = run("apt-config", "dump") if mirror else ""
     wanted = re.findall(r"^Acquire::(?:Check|http|https|Retries).*$", settings, re.M)
     (root / "etc/apt/apt.conf.d/99-of-the-machine").write_text("\n".join(wanted) + "\n")
     # Not by debootstrap: it can't resolve the virtual packages that NetworkManager depends on.
@@ -101,10 +100,10 @@ def _build_layer(folder, packages):
     for part in ("up", "work", "all"):
         (folder / part).mkdir(parents=True)
     mount = f"mount -t overlay hosts -o lowerdir={base()},upperdir={folder}/up,workdir={folder}/work {folder}/all"
-    inner = ("import sys, pathlib; sys.path.insert(0, sys.argv[1]); import image; "
+    inner = ("import sys, pathlib; sys.path[:0] = sys.argv[1].split(chr(58)); import image; "
              "image._apt(pathlib.Path(sys.argv[2]), sys.argv[3:])")
-    _run("unshare", "--mount", "--propagation", "private", "sh", "-euc", mount + '; exec "$@"', "sh", "/usr/bin/env", "python3",
-         "-c", inner, pathlib.Path(__file__).parent, folder / "all", *packages)
+    run("unshare", "--mount", "--propagation", "private", "sh", "-euc", mount + '; exec "$@"', "sh", "/usr/bin/env", "python3",
+         "-c", inner, f"{HERE}:{HERE.parent / 'support'}", folder / "all", *packages)
     (folder / "up").rename(folder.with_suffix(".up"))
     shutil.rmtree(folder)
     folder.with_suffix(".up").rename(folder)
@@ -120,7 +119,7 @@ def _part(folder):
 
 
 def build():
-    """Raises NotBuilt. Does nothing where all is there."""
+    """Raises NoMirror, or Failure. Does nothing where all is there."""
     cache().mkdir(parents=True, exist_ok=True)
     with open(cache() / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -132,7 +131,3 @@ def build():
             if not lower(layer)[0].exists():
                 with _part(lower(layer)[0]) as part:
                     _build_layer(part, packages)
-
-
-if __name__ == "__main__":
-    build()

@@ -81,10 +81,12 @@ void check_damaged(const std::string& from, const std::string& to, const std::st
 
 namespace {
 
-std::string temporary(const std::string& name) { return name + '.' + std::to_string(::gettid()) + ".tmp"; }
+std::string temporary(const std::string& name) {
+  return name + '.' + std::to_string(::gettid()) + ".resolv-guardian-tmp";
+}
 
 std::size_t count_temporary(const TempDirectory& directory) {
-  const auto is_temporary = [](const auto& entry) { return entry.path().extension() == ".tmp"; };
+  const auto is_temporary = [](const auto& entry) { return entry.path().extension() == ".resolv-guardian-tmp"; };
   const fs::directory_iterator all(directory.path);
   return static_cast<std::size_t>(std::count_if(begin(all), end(all), is_temporary));
 }
@@ -290,9 +292,11 @@ TEST_CASE("state: a left-over temporary file is overwritten or removed, a link i
   CHECK(read_bytes(directory / "victim") == "precious");
   CHECK(state.load_generation().value == 7);
 
-  fs::create_symlink("victim", directory / "guard-0.json.1.tmp");
+  fs::create_symlink("victim", directory / "guard-0.json.1.resolv-guardian-tmp");
+  write_bytes(directory / "somebody.else.tmp", "");
   state.remove_left_over();
   CHECK(count_temporary(directory) == 0);
+  CHECK(fs::exists(directory / "somebody.else.tmp"));
   CHECK(read_bytes(directory / "victim") == "precious");
   CHECK(state.load_generation().value == 7);
 }
