@@ -27,12 +27,12 @@ constexpr std::chrono::seconds kAskWithin{1};
 constexpr std::chrono::milliseconds kAcceptAgain{100};
 
 // A socket's address holds 107 bytes; a runtime directory may be deeper. The magic link of its descriptor is short.
-struct SocketAddress {
+struct ShortPath {
   FileDescriptor directory;
   std::string path;
 };
-SocketAddress address_in(const std::string& runtime_dir) {
-  SocketAddress address{FileDescriptor(::open(runtime_dir.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)), {}};
+ShortPath socket_in(const std::string& runtime_dir) {
+  ShortPath address{FileDescriptor(::open(runtime_dir.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)), {}};
   address.path = "/proc/self/fd/" + std::to_string(address.directory.get()) + "/control.sock";
   return address;
 }
@@ -111,9 +111,11 @@ class Session : public std::enable_shared_from_this<Session> {
 
 Result<std::unique_ptr<ControlServer>> ControlServer::listen(asio::io_context& io, const std::string& runtime_dir,
                                                              Handler handler) {
+  // This socket and every watch of a file are named by their descriptors there.
+  if (::access("/proc/self/fd", X_OK) != 0) return errno_error("proc(5) must be mounted: look into", "/proc/self/fd");
   const std::string path = runtime_dir + "/control.sock";
   std::unique_ptr<ControlServer> server(new ControlServer(io, path, std::move(handler)));
-  const SocketAddress address = address_in(runtime_dir);
+  const ShortPath address = socket_in(runtime_dir);
   ::unlink(path.c_str());  // the lock of the runtime directory says that nobody listens there
   boost::system::error_code error;
   server->acceptor_.open(asio::local::stream_protocol(), error);
@@ -158,7 +160,7 @@ void ControlServer::accept() {
 
 std::optional<boost::json::object> ask(const std::string& runtime_dir, const boost::json::object& request,
                                        std::chrono::milliseconds limit) {
-  const SocketAddress address = address_in(runtime_dir);
+  const ShortPath address = socket_in(runtime_dir);
   const FileDescriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
   const timeval time{seconds.count(), std::chrono::microseconds(limit - seconds).count()};

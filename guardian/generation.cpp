@@ -46,6 +46,7 @@ void Supervisor::begin_generation(std::uint64_t generation) {
     order.push_back({policy.path, policy.enforce && !policy.optional, gated, has_glob(policy.path)});
   }
   status_.generation = generation;
+  status_.phase = Phase::updating;  // also where nothing has to be waited for: that it ends is what is acted on
   closed_.clear();
   unresolved_.clear();
   rollout_.emplace(generation, std::move(order), static_cast<std::uint64_t>(Clock::now().time_since_epoch().count()));

@@ -23,10 +23,11 @@ constexpr int kMostMessages = 64;  // of one look: whoever sends them may be fas
 
 constexpr unsigned group(unsigned number) { return 1U << (number - 1); }
 
-// Links too: an IPv4 route that goes with its interface is never told of (fib_flush() in net/ipv4/fib_trie.c).
+// Links too: an IPv4 route that goes with its interface is never told of (fib_flush() in net/ipv4/fib_trie.c), nor is
+// one that goes with its nexthop object. A kernel before 5.3 doesn't know that group and leaves it out.
 constexpr unsigned kGroups = group(RTNLGRP_LINK) | group(RTNLGRP_IPV4_IFADDR) | group(RTNLGRP_IPV4_ROUTE) |
                              group(RTNLGRP_IPV4_RULE) | group(RTNLGRP_IPV6_IFADDR) | group(RTNLGRP_IPV6_ROUTE) |
-                             group(RTNLGRP_IPV6_RULE);
+                             group(RTNLGRP_IPV6_RULE) | group(RTNLGRP_NEXTHOP);
 
 Result<FileDescriptor> listen_to_routes() {
   FileDescriptor socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE));

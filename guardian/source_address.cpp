@@ -8,12 +8,14 @@
 #include <utility>
 
 #include "guardian/socket_address.hpp"
+#include "lib/report/reasons.hpp"
 #include "lib/tree/file_descriptor.hpp"
 
 namespace rg {
 namespace {
 
 constexpr std::uint16_t kPort = 53;  // any: it is part of no route
+constexpr int kPreferPublic = 2;     // IPV6_PREFER_SRC_PUBLIC, linux/in6.h
 
 SourceAnswer why_not(int error) { return std::generic_category().message(error); }
 
@@ -22,9 +24,11 @@ SourceAnswer why_not(int error) { return std::generic_category().message(error);
 SourceAnswer source_address(const SourceAddressOf& source) {
   const Nameserver& towards = source.destination;
   const auto destination = socket_address(towards, kPort);
-  if (!destination) return "there is no interface " + towards.zone();
+  if (!destination) return no_interface_reason(towards.zone());
   const FileDescriptor socket(::socket(towards.is_ipv6() ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!socket) return why_not(errno);
+  // A temporary address (RFC 8981) is another one tomorrow. Without effect on IPv4.
+  (void)::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_ADDR_PREFERENCES, &kPreferPublic, sizeof kPreferPublic);
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&destination->bytes), destination->size) != 0) {
     return why_not(errno);
   }
@@ -32,8 +36,11 @@ SourceAnswer source_address(const SourceAddressOf& source) {
   own.size = sizeof own.bytes;
   if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&own.bytes), &own.size) != 0) return why_not(errno);
   const auto address = from_socket_address(own);
-  // IPv4 has routes over interfaces without an address (ip_route_output_key(): the source is then 0.0.0.0).
-  if (!address || address->is_unspecified()) return "no interface has an address for it";
+  // IPv4 has routes over interfaces without an address (ip_route_output_key(): the source is then 0.0.0.0). IPv6 takes
+  // the link-local one until a router or DHCPv6 has given another (RFC 6724, 5): it is no address for others, and has
+  // no zone here.
+  if (!address || address->is_unspecified()) return no_address_reason();
+  if (address->is_link_local() && !towards.is_link_local()) return no_address_reason();
   return *address;
 }
 

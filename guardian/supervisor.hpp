@@ -89,7 +89,7 @@ class Supervisor {
   [[nodiscard]] std::optional<WallTime> pause_of(std::size_t guard, const std::string& path) const;
   [[nodiscard]] Policy policy_of(std::size_t guard, const std::string& path) const;
   GuardStatus* find(const std::string& path);
-  // gate.cpp
+  // readiness.cpp
   void ask_gate(const Rollout::Order& order);
   bool wait_for_addresses(const Rollout::Order& order, Policy& policy);
   void watch_routes();

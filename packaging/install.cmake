@@ -20,8 +20,9 @@ install(FILES ${packaging}/completions/resolv-guardian.fish DESTINATION ${data}/
 file(GLOB documents CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/*.md)
 install(FILES ${CMAKE_SOURCE_DIR}/README.md ${packaging}/copyright ${documents} DESTINATION ${CMAKE_INSTALL_DOCDIR})
 file(GLOB policies CONFIGURE_DEPENDS ${packaging}/openshift/*.toml ${packaging}/azure/*.toml)
-install(FILES ${packaging}/etc/config.toml ${packaging}/systemd/wait-for-order.conf ${policies}
-        DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+install(FILES ${packaging}/etc/config.toml ${policies} DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+# Not beside them: images are made without documentation.
+install(FILES ${packaging}/systemd/wait-for-order.conf DESTINATION ${data}/resolv-guardian)
 
 execute_process(COMMAND ${packaging}/source-date OUTPUT_VARIABLE RG_SOURCE_DATE OUTPUT_STRIP_TRAILING_WHITESPACE
                 COMMAND_ERROR_IS_FATAL ANY)

@@ -132,7 +132,7 @@ Learned learn(const ContentInput& input, const ResolvConf& document) {
   if (!upstream.servers.empty()) return take_upstream(input, std::move(upstream), learned);
 
   Servers servers(input.policy.nameservers);
-  servers.skip(input.memory.source_addresses);
+  if (input.policy.nameservers.written) servers.skip(input.memory.source_addresses);
   servers.take(document);
   std::move(servers.dropped.begin(), servers.dropped.end(), std::back_inserter(learned.dropped));
   const bool none_left = servers.taken.empty();

@@ -15,9 +15,9 @@ void remember_list(LastGood<T>& last_good, const std::vector<T>& learned, const 
   last_good = {{learned.begin(), end}, writer, now};
 }
 
-template <class T, class Rules>
-bool forget(LastGood<T>& last_good, Rules rules) {
-  const std::size_t forgotten = std::erase_if(last_good.values, [&](const T& one) { return rules.denied(one); });
+template <class T, class Gone>
+bool forget(LastGood<T>& last_good, Gone gone) {
+  const std::size_t forgotten = std::erase_if(last_good.values, gone);
   if (last_good.values.empty() && forgotten != 0) last_good = {};
   return forgotten != 0;
 }
@@ -30,21 +30,28 @@ void remember(Memory& memory, const Content& content, WallTime now) {
   remember_list(memory.options, content.learned.options, content.writer, now);
 }
 
+// An address of this host may have been a writer's before it was asked for: it isn't last good either.
 bool note_source_addresses(Memory& memory, const NameserverPolicy& policy) {
   auto& all = memory.source_addresses;
   const auto before = all;
   if (!policy.written) return false;
+  const auto known = [&](const Nameserver& server) { return std::find(all.begin(), all.end(), server) != all.end(); };
   for (const Nameserver& server : policy.written->told) {
-    if (std::find(all.begin(), all.end(), server) == all.end()) all.push_back(server);
+    if (!known(server)) all.push_back(server);
   }
   if (all.size() > kMaxSourceAddresses) all.erase(all.begin(), all.end() - kMaxSourceAddresses);
-  return all != before;
+  const bool forgot = forget(memory.nameservers, known);
+  return forgot || all != before;
 }
 
 bool forget_denied(Memory& memory, const Policy& policy) {
-  const bool servers = forget(memory.nameservers, ServerRules(policy.nameservers));
-  const bool search = forget(memory.search, DomainRules(policy.search));
-  return forget(memory.options, OptionRules(policy.options)) || servers || search;
+  const auto denied = [](auto& rules) { return [&rules](const auto& one) { return rules.denied(one); }; };
+  ServerRules servers(policy.nameservers);
+  DomainRules domains(policy.search);
+  OptionRules options(policy.options);
+  const bool forgot_servers = forget(memory.nameservers, denied(servers));
+  const bool forgot_domains = forget(memory.search, denied(domains));
+  return forget(memory.options, denied(options)) || forgot_servers || forgot_domains;
 }
 
 }  // namespace rg

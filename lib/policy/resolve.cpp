@@ -27,13 +27,6 @@ class Answers {
     if (!problem) problem = {source, std::nullopt, std::get<std::string>(answer->second)};
     return std::nullopt;
   }
-  [[nodiscard]] std::vector<Nameserver> told() const {
-    std::vector<Nameserver> all;
-    for (const auto& [source, answer] : answers_) {
-      if (const auto* server = std::get_if<Nameserver>(&answer)) all.push_back(*server);
-    }
-    return all;
-  }
   std::optional<Unresolved> problem;
 
  private:
@@ -41,27 +34,45 @@ class Answers {
   std::map<SourceAddressOf, SourceAnswer> answers_;
 };
 
-std::vector<Nameserver> addresses(const std::vector<Address>& entries, Answers& answers) {
-  std::vector<Nameserver> servers;
-  servers.reserve(entries.size());
-  for (const Address& entry : entries) {
+const Nameserver& plain(const Address& entry) { return std::get<Nameserver>(entry); }
+const Deny& plain(const Deny& entry) { return entry; }
+
+// What is known of the entries: those written plainly, and those that have an answer, as `make` has them.
+template <class Known, class Entry>
+std::vector<Known> known(const std::vector<Entry>& entries, Answers& answers, Known (*make)(const Nameserver&)) {
+  std::vector<Known> all;
+  all.reserve(entries.size());
+  for (const Entry& entry : entries) {
     const SourceAddressOf* source = source_in(entry);
-    if (source == nullptr) servers.push_back(std::get<Nameserver>(entry));
-    if (source == nullptr) continue;
-    if (const auto server = answers.of(*source)) servers.push_back(*server);
+    if (source == nullptr) {
+      all.push_back(plain(entry));
+    } else if (const auto server = answers.of(*source)) {
+      all.push_back(make(*server));
+    }
   }
-  return servers;
+  return all;
+}
+
+std::vector<Nameserver> addresses(const std::vector<Address>& entries, Answers& answers) {
+  return known<Nameserver>(entries, answers, [](const Nameserver& server) { return server; });
 }
 
 std::vector<Deny> denials(const std::vector<Deny>& entries, Answers& answers) {
-  std::vector<Deny> all;
-  all.reserve(entries.size());
-  for (const Deny& entry : entries) {
-    const SourceAddressOf* source = source_in(entry);
-    if (source == nullptr) all.push_back(entry);
-    if (source == nullptr) continue;
-    if (const auto server = answers.of(*source)) all.push_back(denial_of(*server));
-  }
+  return known<Deny>(entries, answers, denial_of);
+}
+
+// The addresses that stand in a file because of us. What is only denied does not.
+std::vector<Nameserver> told(const WrittenAddresses& written, Answers& answers) {
+  std::vector<Nameserver> all;
+  const auto add = [&](const std::vector<Address>& entries) {
+    for (const Address& entry : entries) {
+      const SourceAddressOf* source = source_in(entry);
+      const auto server = source != nullptr ? answers.of(*source) : std::nullopt;
+      if (server && std::find(all.begin(), all.end(), *server) == all.end()) all.push_back(*server);
+    }
+  };
+  for (const auto* entries : {&written.first, &written.last, &written.fallback}) add(*entries);
+  if (written.only) add(*written.only);
   return all;
 }
 
@@ -124,15 +135,15 @@ class Conflicts {
     const bool later = ours_[i].source != nullptr;
     const SourceAddressOf* source = later ? ours_[i].source : ours_[other].source;
     if (source == nullptr) return std::nullopt;
-    return Unresolved{*source, servers_[i], std::string("`") + ours_[later ? other : i].list + "` names too"};
+    return Unresolved{*source, servers_[i], ours_[later ? other : i].list};
   }
 
   std::optional<Unresolved> denied(std::size_t i) {
-    if (ours_[i].source != nullptr) return Unresolved{*ours_[i].source, servers_[i], "`deny` names"};
+    if (ours_[i].source != nullptr) return Unresolved{*ours_[i].source, servers_[i], "deny"};
     for (const Deny& deny : written_.deny) {
       const SourceAddressOf* source = source_in(deny);
       if (source == nullptr || answers_.of(*source) != servers_[i]) continue;
-      return Unresolved{*source, servers_[i], std::string("`") + ours_[i].list + "` names, and it is denied"};
+      return Unresolved{*source, servers_[i], ours_[i].list, true};
     }
     return std::nullopt;
   }
@@ -179,7 +190,7 @@ Resolved resolve(NameserverPolicy& policy, const AskSource& ask) {
   if (!resolved.problem) resolved.problem = Conflicts(*policy.written, lists, answers).first();
   if (resolved.problem || same_lists(policy, lists)) return resolved;
   resolved.changed = true;
-  policy.written->told = answers.told();
+  policy.written->told = told(*policy.written, answers);
   put(policy, std::move(lists));
   return resolved;
 }

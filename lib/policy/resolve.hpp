@@ -20,7 +20,8 @@ using AskSource = std::function<SourceAnswer(const SourceAddressOf& source)>;
 struct Unresolved {
   SourceAddressOf source;
   std::optional<Nameserver> address;  ///< nullopt: there is none. Otherwise it can't stand where it should
-  std::string why;                    ///< an error's text; with an address the list that names it already, or denies it
+  std::string why;                    ///< an error's text; with an address the list that names it already
+  bool denied = false;                ///< `why` requires it, and this source denies it
   friend bool operator==(const Unresolved&, const Unresolved&) = default;
 };
 

@@ -38,8 +38,14 @@ std::string misplaced_reason() { return "the source address towards "; }
 std::string unresolved_reason(const Unresolved& unresolved) {
   const std::string destination = unresolved.source.destination.text();
   if (!unresolved.address) return unresolved_reason() + destination + ": " + unresolved.why;
-  return misplaced_reason() + destination + " is " + unresolved.address->text() + ", which " + unresolved.why;
+  const std::string names = ", which `" + unresolved.why + "` names";
+  const char* clash = unresolved.denied ? ", and it is denied" : unresolved.why == "deny" ? "" : " too";
+  return misplaced_reason() + destination + " is " + unresolved.address->text() + names + clash;
 }
+
+std::string no_interface_reason(const std::string& zone) { return "there is no interface " + zone; }
+
+std::string no_address_reason() { return "no interface has an address for it"; }
 
 std::string not_listed_reason(const std::string& error) { return "which files match can't be told: " + error; }
 

@@ -34,6 +34,9 @@ namespace rg {
 /// How it begins where there is no address, and where it can't stand.
 [[nodiscard]] std::string unresolved_reason();
 [[nodiscard]] std::string misplaced_reason();
+/// Why there is no source address, where the kernel has no error for it.
+[[nodiscard]] std::string no_interface_reason(const std::string& zone);
+[[nodiscard]] std::string no_address_reason();
 /// A glob some of whose directories can't be looked into.
 [[nodiscard]] std::string not_listed_reason(const std::string& error);
 /// A glob without a match.

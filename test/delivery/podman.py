@@ -54,7 +54,8 @@ def built(scratch):
     podman = Podman()
     context = scratch.path("context")
     context.mkdir()
-    shutil.copy(scratch.binary, context / "resolv-guardian")
+    for file, name in ((scratch.binary, "resolv-guardian"), (SOURCE / "LICENSE", "LICENSE"), (SOURCE / "packaging/copyright", "copyright")):
+        shutil.copy(file, context / name)
     podman.run("build", "--quiet", "--pull=never", "--tag", IMAGE, "--file", SOURCE / "packaging/container/Containerfile",
                context)
     tried = podman.run("run", "--rm", "--network=none", IMAGE, "--version", code=None)

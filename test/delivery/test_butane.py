@@ -58,6 +58,11 @@ def butane_has_known_fields_and_embeds_the_shipped_files(scratch):
             expect(path == "dist/resolv-guardian" or (SOURCE / path).is_file(), f"{name}: {path} isn't there")
         for file in config["storage"]["files"]:
             expect(isinstance(file["mode"], int) and file["path"].startswith("/"), f"{name}: {file}")
+    dispatcher = "/etc/NetworkManager/dispatcher.d/"
+    for name, scripts in (("node.bu", {dispatcher + "30-resolv-prepender", "/usr/local/bin/resolv-prepender.sh"}),
+                          ("bootstrap.bu", {dispatcher + "30-local-dns-prepender"})):
+        replaced = {file["path"] for file in butane(name)["storage"]["files"] if file.get("overwrite")}
+        equal(replaced, scripts, f"{name}: the platform's writers that it replaces")
     broken = butane("node.bu")
     broken["storage"]["files"][0]["contnets"] = broken["storage"]["files"][0].pop("contents")
     broken["systemd"]["units"][0]["enable"] = True

@@ -18,14 +18,14 @@ def host_with(scratch, *servers):
 
 
 @case(needs="root podman")
-def it_is_one_file_that_runs_with_next_to_nothing(scratch):
+def it_is_one_program_that_runs_with_next_to_nothing(scratch):
     podman = podman_of(scratch)
     host = host_with(scratch, "192.0.2.53")
     guardian = Container(scratch, host)
     podman.run("export", "--output", scratch.path("image.tar"), guardian.name)
     with tarfile.open(scratch.path("image.tar")) as image:
         files = [member.name for member in image if member.isfile() and member.size > 0]
-    equal(files, ["usr/sbin/resolv-guardian"], "files of the image")
+    equal(sorted(files), ["licenses/LICENSE", "licenses/copyright", "usr/sbin/resolv-guardian"], "files of the image")
     it = guardian.inspect()
     equal((it["HostConfig"]["ReadonlyRootfs"], it["HostConfig"]["NetworkMode"]), (True, "none"), "read-only, network")
     process = pathlib.Path(f"/proc/{it['State']['Pid']}/status").read_text()

@@ -2,7 +2,8 @@
 import os
 import re
 
-from harness import Skip, case
+from harness import case
+from network import Networks
 from scratch import SOURCE
 from world import conf, equal, expect
 

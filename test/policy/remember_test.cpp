@@ -38,6 +38,24 @@ TEST_CASE("ours, what is denied and what was filled in are never remembered") {
   CHECK(memory == Memory{});
 }
 
+TEST_CASE("an address of this host is no last good one, and is noted once") {
+  NameserverPolicy policy;
+  Memory memory;
+  memory.nameservers = {servers({"10.0.0.7", "198.51.100.1"}), "w", kEarly};
+  CHECK_FALSE(note_source_addresses(memory, policy));
+  policy.written.emplace();
+  policy.written->told = servers({"10.0.0.7"});
+  CHECK(note_source_addresses(memory, policy));
+  CHECK(texts(memory.source_addresses) == Texts{"10.0.0.7"});
+  CHECK(texts(memory.nameservers.values) == Texts{"198.51.100.1"});
+  CHECK_FALSE(note_source_addresses(memory, policy));
+  policy.written->told = servers({"10.0.0.8"});
+  memory.nameservers.values = servers({"10.0.0.7"});  // its former one, learned while none was known
+  CHECK(note_source_addresses(memory, policy));
+  CHECK(texts(memory.source_addresses) == Texts{"10.0.0.7", "10.0.0.8"});
+  CHECK(memory.nameservers == LastGood<Nameserver>{});
+}
+
 TEST_CASE("what the policy denies now is forgotten") {
   Policy policy;
   policy.nameservers.deny = denies({"192.0.2.0/24"});

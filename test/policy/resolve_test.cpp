@@ -89,23 +89,33 @@ TEST_CASE("resolve: what can't be told leaves everything as it was told last") {
 TEST_CASE("resolve: one address in two places") {
   NameserverPolicy policy = written({towards("192.0.2.5"), towards("192.0.2.6")});
   CHECK(resolve(policy, host("10.0.0.7")).problem ==
-        Unresolved{towards("192.0.2.6"), *Nameserver::parse("10.0.0.7"), "`first` names too"});
+        Unresolved{towards("192.0.2.6"), *Nameserver::parse("10.0.0.7"), "first"});
   policy = written({plain("10.0.0.7")}, {towards("192.0.2.5")});
-  CHECK(resolve(policy, host("10.0.0.7")).problem->why == "`first` names too");
+  CHECK(resolve(policy, host("10.0.0.7")).problem->why == "first");
   CHECK_FALSE(resolve(policy, host("10.0.0.8")).problem);
   policy = written({towards("192.0.2.5")}, {plain("10.0.0.7")});
-  CHECK(resolve(policy, host("10.0.0.7")).problem->why == "`last` names too");
+  CHECK(resolve(policy, host("10.0.0.7")).problem->why == "last");
   CHECK(policy.first.empty());
 }
 
 TEST_CASE("resolve: an address that is denied") {
   NameserverPolicy policy = written({towards("192.0.2.5")}, {}, {DenyWord::loopback});
   CHECK(resolve(policy, host("127.0.0.1")).problem ==
-        Unresolved{towards("192.0.2.5"), *Nameserver::parse("127.0.0.1"), "`deny` names"});
+        Unresolved{towards("192.0.2.5"), *Nameserver::parse("127.0.0.1"), "deny"});
   CHECK_FALSE(resolve(policy, host("10.0.0.7")).problem);
   policy = written({plain("10.0.0.7")}, {}, {towards("192.0.2.5")});
-  CHECK(resolve(policy, host("10.0.0.7")).problem->why == "`first` names, and it is denied");
+  CHECK(resolve(policy, host("10.0.0.7")).problem ==
+        Unresolved{towards("192.0.2.5"), *Nameserver::parse("10.0.0.7"), "first", true});
   CHECK_FALSE(resolve(policy, host("10.0.0.8")).problem);
+}
+
+TEST_CASE("resolve: what is only denied isn't ours") {
+  NameserverPolicy policy = written({plain("127.0.0.1")}, {}, {towards("192.0.2.5")});
+  policy.written->fallback = {towards("192.0.2.6")};
+  CHECK_FALSE(resolve(policy, [](const SourceAddressOf& source) -> SourceAnswer {
+                return *Nameserver::parse(source == towards("192.0.2.5") ? "10.0.0.7" : "10.0.0.8");
+              }).problem);
+  CHECK(texts(policy.written->told) == Texts{"10.0.0.8"});
 }
 
 TEST_CASE("resolve: the servers that must answer") {

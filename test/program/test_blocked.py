@@ -218,3 +218,11 @@ def two_guards_of_one_file(world):
     os.rename(world.path("/etc/new"), world.path("/etc/link.conf"))
     world.wait_servers(["203.0.113.1", "192.0.2.53"], "/etc/link.conf")
     wait_for(lambda: world.status()["phase"] == "reconciling", "phase reconciling")
+
+
+@case(needs="mountns")
+def without_proc_it_says_what_is_missing(world):
+    begin(world)
+    hidden = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh")
+    refused = world.run("run", code=3, prefix=hidden)
+    expect("proc(5) must be mounted" in refused.stderr, f"run says {refused.stderr!r}")

@@ -129,6 +129,22 @@ def a_bad_one_at_the_start(world):
 
 
 @case()
+def what_only_observes_is_verified_too(world):
+    """Nothing has to be waited for: a bad one at the next start must not bring back the order that was given up."""
+    guardian = begin(world)
+    world.configure(guard(enforce=False))
+    world.wait_state("observing")
+    verified = pathlib.Path(world.state, "verified.toml")
+    wait_for(lambda: verified.exists() and "enforce = false" in verified.read_text(), "this one is the verified configuration")
+    guardian.stop()
+    world.configure("[[guard]]\npth = 3\n")
+    world.rename_in(conf("192.0.2.54"))
+    world.start()
+    world.wait_state("observing")
+    equal(world.servers(), ["192.0.2.54"], "what is only observed")
+
+
+@case()
 def a_guard_that_left_is_left_alone(world):
     other = "/etc/other.conf"
     world.write(conf(LEARNED), other)

@@ -133,6 +133,53 @@ def ipv6_and_zones(world):
     world.wait_state("waiting", SECOND, "towards fe80::5%eth0: there is no interface eth0")
 
 
+@case(needs="netns")
+def a_router_that_comes_before_the_address(world):
+    """A router's advertisement brings the route, DHCPv6 the address seconds later: a link-local one is none for others."""
+    towards = "2001:db8::5"
+    network = Network(world)
+    network.link("eth0")
+    network.address("fe80::7/64", "eth0")
+    network.route("default", "via", "fe80::1", "dev", "eth0")
+    begin(world, network, guard(first=["source-address-of:" + towards]), ready=False)
+    world.wait_state("waiting", reason=f"no source address towards {towards}: no interface has an address for it")
+    equal(world.servers(), ["192.0.2.53"], "what is written meanwhile")
+    network.address("2001:db8:1::7/64", "eth0")
+    world.wait_servers(["2001:db8:1::7", "192.0.2.53"], seconds=SOON)
+    world.wait_state("holds")
+
+
+@case(needs="netns")
+def nexthops_of_their_own(world):
+    """FRR's routes go with their nexthop object, and only that one's end is told. (A veth would tell of itself a second later.)"""
+    network = Network(world)
+    network.ip("link", "add", "eth0", "type", "dummy")
+    network.ip("link", "set", "eth0", "up")
+    for address in ("10.0.0.7/24", "10.0.0.8/24"):
+        network.address(address, "eth0")
+    network.route("default", "via", "10.0.0.1", "dev", "eth0")
+    network.ip("nexthop", "add", "id", "7", "via", "10.0.0.1", "dev", "eth0")
+    network.route("192.0.2.0/24", "nhid", "7", "src", "10.0.0.8")
+    begin(world, network)
+    settled(world, ["10.0.0.8", "192.0.2.53"])
+    network.ip("nexthop", "del", "id", "7")
+    world.wait_servers(["10.0.0.7", "192.0.2.53"], seconds=SOON)
+
+
+@case(needs="netns")
+def an_address_that_was_last_good(world):
+    """It was learned from a prepender before it was asked for; once it is another one it isn't filled in."""
+    network = Network(world)
+    network.node()
+    network.address("10.0.0.8/24", "eth0")
+    begin(world, network, guard(), servers=("10.0.0.7",))
+    settled(world, ["127.0.0.1", "10.0.0.7"])
+    world.configure(guard(first=[SOURCE]))
+    settled(world, ["10.0.0.7"])
+    network.route("default", "via", "10.0.0.1", "src", "10.0.0.8", verb="replace")
+    settled(world, ["10.0.0.8"])
+
+
 @case(needs="netns plain", alone=True)
 def a_storm_of_routes(world):
     """10,000 changes that concern nobody: no write, hardly any time, and the next one that matters is seen."""

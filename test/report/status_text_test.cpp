@@ -97,9 +97,13 @@ TEST_CASE("status_text: what helps a guard that waits for the address of this ho
   one.reason = unresolved_reason({{api}, std::nullopt, "Network is unreachable"});
   CHECK(one.reason == "no source address towards 192.0.2.5: Network is unreachable");
   CHECK(contains(status_text(status_of({one})), "ip route get ADDRESS"));
-  one.reason = unresolved_reason({{api}, own, "`deny` names"});
+  one.reason = unresolved_reason({{api}, own, "deny"});
   CHECK(one.reason == "the source address towards 192.0.2.5 is 10.0.0.7, which `deny` names");
   CHECK(contains(status_text(status_of({one})), "change the list that the reason names"));
+  CHECK(unresolved_reason({{api}, own, "last"}) ==
+        "the source address towards 192.0.2.5 is 10.0.0.7, which `last` names too");
+  CHECK(unresolved_reason({{api}, own, "first", true}) ==
+        "the source address towards 192.0.2.5 is 10.0.0.7, which `first` names, and it is denied");
   one.reason = requires_reason("192.0.2.1 refuses a.example (REFUSED)");
   CHECK(contains(status_text(status_of({one})), "dig @SERVER NAME"));
 }
