@@ -151,10 +151,12 @@ def a_router_that_comes_before_the_address(world):
 
 @case(needs="netns")
 def nexthops_of_their_own(world):
-    """FRR's routes go with their nexthop object, and only that one's end is told. (A veth would tell of itself a second later.)"""
+    """FRR's routes go with their nexthop object, and only that one's end is told."""
     network = Network(world)
-    network.ip("link", "add", "eth0", "type", "dummy")
-    network.ip("link", "set", "eth0", "up")
+    network.ip("link", "add", "name", "eth0", "type", "veth", "peer", "name", "far")
+    for end in ("eth0", "far"):  # without IPv6, whose own addresses would tell of themselves a second later
+        network.ip("link", "set", end, "addrgenmode", "none")
+        network.ip("link", "set", end, "up")
     for address in ("10.0.0.7/24", "10.0.0.8/24"):
         network.address(address, "eth0")
     network.route("default", "via", "10.0.0.1", "dev", "eth0")
