@@ -135,7 +135,7 @@ tier_delivery() {
   done
   packaging/static/build "${arches[@]}" >"$logs/static-builds"
   while read -r line; do note "$line"; done <"$logs/static-builds"
-  cases test/delivery/run --bin build/release/resolv-guardian
+  cases test/delivery/run --bin build/release/resolv-guardian --all
 }
 
 tier_sanitize() {

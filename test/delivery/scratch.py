@@ -8,6 +8,7 @@ import tempfile
 import threading
 from dataclasses import dataclass
 
+import needs
 import world
 from checks import Failure
 
@@ -104,8 +105,9 @@ def once(make):
 
 
 NEEDS = {  # need: (is it met?, the reason where it is not)
-    "root": (lambda s: os.geteuid() == 0, "needs root"),
-    "mountns": (lambda s: os.environ.get("RG_OWN_MOUNTS") == "1", "needs root and a mount namespace (unshare --mount)"),
+    "root": needs.NEEDS["root"],
+    "mountns": needs.NEEDS["mountns"],
+    "netns": needs.NEEDS["netns"],
 }
 for _tool in ("rpm", "rpmbuild", "rpmlint", "dpkg", "scdoc", "mandoc", "busybox", "bash", "zsh", "fish", "podman", "systemd-analyze"):
     NEEDS[_tool] = (lambda s, tool=_tool: shutil.which(tool) is not None, f"needs {_tool}")

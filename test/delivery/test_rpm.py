@@ -3,7 +3,7 @@ import os
 import re
 import shutil
 
-from harness import case
+from harness import Skip, case
 from host import CONFIG, GUARD, STATE, Host
 from scratch import DIST, SOURCE, VERSION, once
 from world import conf
