@@ -1,9 +1,11 @@
 """resolv-guardian.service and resolv-guardian-wait.service in a booted host: what the sandbox lets through is written, not scored."""
+import json
 import os
 import re
 import stat
 
 import networkd
+import networkmanager
 from checks import equal
 from host import PROGRAM, REPOSITORY, RESOLV, UNIT, WAIT, expect, hold_for, run, wait_for
 from networkd import STUB, UPLINK
@@ -14,6 +16,7 @@ SERVER = f"{NET}.1"
 DRIFTED = "nameserver 192.0.2.53\n"
 POLICY = f'[[guard]]\npath = "{RESOLV}"\n[guard.nameservers]\nfirst = ["{LOCAL}"]\n'
 ONLY = ("guarded",)
+LATE = 15  # seconds: half of ready_within, which a boot that waits for READY=1 would lose
 KUBELET = """[Unit]
 Description=What must not start before the order holds
 [Service]
@@ -69,6 +72,46 @@ def active_means_ready(host):
     host.inside("systemctl", "restart", UNIT)  # the last one that was verified stands in for it
     rename_in(host, DRIFTED)
     host.wait_servers(["127.0.0.2", "192.0.2.53"])
+
+
+def monotonic(host, unit, name):
+    """a timestamp of systemd's, in seconds; 0 where it hasn't happened"""
+    return int(host.show(unit, name + "TimestampMonotonic")) / 1e6
+
+
+def address_of_eth0():
+    shown = json.loads(run("ip", "-j", "-4", "addr", "show", "dev", "eth0", "scope", "global"))
+    return next((info["local"] for link in shown for info in link.get("addr_info", ())), None)
+
+
+def boot_for_an_address(host, policy="", resolv_conf=DRIFTED):
+    """A guard that holds only once the network manager has an address by DHCP: neither waits for the other."""
+    far = f"{host.far.net}.1"
+    networkmanager.set_up(host, "auto", dispatcher=False)
+    host.far.serve()
+    start(host, policy=policy + POLICY.replace(LOCAL, f"source-address-of:{far}"), resolv_conf=resolv_conf)
+    host.wait_unit("NetworkManager", seconds=60)
+    own = wait_for(address_of_eth0, "an address of eth0")
+    host.wait_servers([own, far])
+    host.wait_holds()
+    host.wait_unit(UNIT)
+    host.wait_unit("multi-user.target")
+    begin = monotonic(host, UNIT, "InactiveExit")
+    after = {unit: monotonic(host, unit, "ActiveEnter") - begin for unit in ("NetworkManager", UNIT, "multi-user.target")}
+    after[RESOLV] = next(at for at, state in host.reader.seen() if state == f"{own},{far}") / 1e6 - begin
+    expect(max(after.values()) < LATE, f"seconds after the start of {UNIT}: {after}")
+
+
+@scenario(runs=ONLY)
+def boot_does_not_wait_for_an_address(host):
+    boot_for_an_address(host)
+
+
+@scenario(runs=ONLY)
+def boot_does_not_wait_for_a_file_of_the_network_managers(host):
+    """a link to what it has yet to make, and READY=1 that no time forces"""
+    host.link(RESOLV, "/run/NetworkManager/resolv.conf")
+    boot_for_an_address(host, 'ready_within = "never"\n', resolv_conf=None)
 
 
 @scenario(runs=ONLY)
