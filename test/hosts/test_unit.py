@@ -286,14 +286,26 @@ def release_gives_the_bytes_back(host):
 
 @scenario(runs=ONLY)
 def removed_by_hand(host):
-    """docs/operations.md, "Removing it": nothing of it is left"""
+    """docs/operations.md, "Removing it": nothing of it is left, and what waited for the order goes on and starts again"""
     before = set(everything(host))
+    add_kubelet(host)
     start(host)
+    host.wait_unit("kubelet")
     host.wait_servers([LOCAL, "192.0.2.53"])
+    since = monotonic(host, "kubelet", "ActiveEnter")
     host.inside("sh", "-euc", removal())
     equal(host.read(RESOLV), DRIFTED, "the file")
+    now = (host.show("kubelet", "ActiveState"), monotonic(host, "kubelet", "ActiveEnter"))
+    equal(now, ("active", since), "kubelet, active since")
+    kubelet_starts_again(host)
     left = sorted(set(everything(host)) - before - {"/etc/resolv.conf"})
     equal([name for name in left if "guardian" in name], [], "left behind")
+
+
+def kubelet_starts_again(host):
+    host.inside("systemctl", "daemon-reload")
+    host.inside("systemctl", "restart", "kubelet")
+    equal(host.show("kubelet", "ActiveState"), "active", "kubelet, started again")
 
 
 def everything(host):
