@@ -3,6 +3,7 @@ import json
 import os
 import re
 import stat
+import subprocess
 
 import networkd
 import networkmanager
@@ -13,6 +14,7 @@ from scenario import scenario
 
 LOCAL, NET = "127.0.0.1", "10.77.0"
 SERVER = f"{NET}.1"
+CONFIG = "/etc/resolv-guardian/config.toml"
 DRIFTED = "nameserver 192.0.2.53\n"
 POLICY = f'[[guard]]\npath = "{RESOLV}"\n[guard.nameservers]\nfirst = ["{LOCAL}"]\n'
 ONLY = ("guarded",)
@@ -56,22 +58,45 @@ def main_pid(host):
 
 @scenario(runs=ONLY)
 def active_means_ready(host):
-    """Type=notify, STATUS=, RELOADING=1 and READY=1 of a reload"""
+    """Type=notify, STATUS=, RELOADING=1 and READY=1 of a reload: neither start nor reload is over before the order holds"""
+    host.write(RESOLV, DRIFTED)
+    run("chattr", "+i", host.path(RESOLV))
+    start(host, policy='ready_within = "300s"\nreload = "sighup"\n' + POLICY, resolv_conf=None)
+    hold_state_while_blocked(host, "activating")
+    run("chattr", "-i", host.path(RESOLV))
+    host.wait_unit(UNIT)
+    equal(host.servers(), [LOCAL, "192.0.2.53"], "once it is active")
+    equal(host.show(UNIT, "Type", "NotifyAccess", "NRestarts"), ["notify", "main", "0"])
+    wait_for(lambda: "holds: 1 of 1" in host.show(UNIT, "StatusText"), lambda: host.show(UNIT, "StatusText"))
+    run("chattr", "+i", host.path(RESOLV))
+    host.write(CONFIG, host.read(CONFIG).replace(LOCAL, "127.0.0.2"))
+    host.inside("systemctl", "reload", "--no-block", UNIT)
+    hold_state_while_blocked(host, "reloading")
+    run("chattr", "-i", host.path(RESOLV))
+    host.wait_unit(UNIT)
+    equal(host.servers(), ["127.0.0.2", "192.0.2.53"], "once it is reloaded")
+
+
+def hold_state_while_blocked(host, state):
+    host.wait_unit(UNIT, state)
+    wait_for(lambda: "is blocked: immutable" in host.show(UNIT, "StatusText"), lambda: host.show(UNIT, "StatusText"))
+    now = lambda: host.show(UNIT, "ActiveState")
+    hold_for(lambda: now() == state, lambda: f"{UNIT} is {now()}, not {state}", 2)
+
+
+@scenario(runs=ONLY)
+def configuration_that_is_refused(host):
+    """a reload of it ends all the same, and after a restart the last one that was verified stands in for it"""
     start(host)
     host.wait_unit(UNIT)
     host.wait_servers([LOCAL, "192.0.2.53"])
-    equal(host.show(UNIT, "Type", "NotifyAccess", "NRestarts"), ["notify", "main", "0"])
-    wait_for(lambda: "holds: 1 of 1" in host.show(UNIT, "StatusText"), lambda: host.show(UNIT, "StatusText"))
-    host.write("/etc/resolv-guardian/config.toml", POLICY.replace(LOCAL, "127.0.0.2"))
-    host.inside("systemctl", "reload", UNIT)
-    host.wait_servers(["127.0.0.2", "192.0.2.53"])
-    host.wait_unit(UNIT)
-    host.write("/etc/resolv-guardian/config.toml", "path =\n")
+    host.wait_holds()
+    host.write(CONFIG, "path =\n")
     host.inside("systemctl", "reload", UNIT)
     wait_for(lambda: "configuration refused" in host.show(UNIT, "StatusText"), lambda: host.show(UNIT, "StatusText"))
-    host.inside("systemctl", "restart", UNIT)  # the last one that was verified stands in for it
+    host.inside("systemctl", "restart", UNIT)
     rename_in(host, DRIFTED)
-    host.wait_servers(["127.0.0.2", "192.0.2.53"])
+    host.wait_servers([LOCAL, "192.0.2.53"])
 
 
 def monotonic(host, unit, name):
@@ -97,7 +122,8 @@ def boot_for_an_address(host, policy="", resolv_conf=DRIFTED):
     host.wait_unit(UNIT)
     host.wait_unit("multi-user.target")
     begin = monotonic(host, UNIT, "InactiveExit")
-    after = {unit: monotonic(host, unit, "ActiveEnter") - begin for unit in ("NetworkManager", UNIT, "multi-user.target")}
+    units = ("NetworkManager", UNIT, "multi-user.target")
+    after = {unit: monotonic(host, unit, "ActiveEnter") - begin for unit in units}
     after[RESOLV] = next(at for at, state in host.reader.seen() if state == f"{own},{far}") / 1e6 - begin
     expect(max(after.values()) < LATE, f"seconds after the start of {UNIT}: {after}")
 
@@ -216,9 +242,53 @@ def what_the_sandbox_lets_through(host):
              lambda: f"outside of its directories: {outside()}")  # it waits while an earlier guard is restored
     equal(sorted(os.listdir(host.path("/run/resolv-guardian"))), ["control.sock", "lock"])
     expect("history.jsonl" in os.listdir(host.path("/var/lib/resolv-guardian")), "no history")
+    main, *others = (descriptors for _, descriptors in threads_of(host))
+    expect(min(others) * 2 < main, f"no thread has descriptors of its own, but: {main}, {others}")
+    equal(nice_values(host), {-10}, "nice values")
     security = host.inside("systemd-analyze", "security", "--no-pager", UNIT)
     exposure = float(re.search(r"exposure level for \S+: ([0-9.]+)", security).group(1))
     expect(exposure <= 2.0, f"exposure {exposure}")
+
+
+def threads_of(host):
+    """(nice value, number of open descriptors) of each thread of the unit's, the main one first"""
+    look = 'cd /proc/$0/task; for task in $(ls -v); do echo $(cut -d" " -f19 $task/stat) $(ls $task/fd | wc -l); done'
+    lines = host.inside("sh", "-euc", look, main_pid(host)).splitlines()
+    return [tuple(map(int, line.split())) for line in lines]
+
+
+def nice_values(host):
+    return {nice for nice, _ in threads_of(host)}
+
+
+@scenario(runs=ONLY)
+def threads_step_behind_those_that_restore(host):
+    """where a drop-in lets them: allowed to all, setpriority(2) would be an exposure of 2.2"""
+    start(host, drop_in="[Service]\nSystemCallFilter=setpriority\n")
+    host.wait_unit(UNIT)
+    host.wait_holds()
+    equal(nice_values(host), {-10, -5, 0}, "nice values")
+
+
+@scenario(runs=ONLY)
+def writer_keeps_the_file_open(host):
+    """He goes on writing, and nothing of it is lost. Another owner's file: only CAP_LEASE lets it be asked for writers."""
+    host.write(RESOLV, DRIFTED)
+    run("chroot", host.root, "chown", "systemd-resolve", RESOLV)
+    start(host, policy=POLICY.replace("[guard.", 'settle = "60s"\n[guard.'), resolv_conf=None)
+    host.wait_servers([LOCAL, "192.0.2.53"])
+    host.wait_holds()
+    script = f"exec >>{RESOLV}; : >{RESOLV}; echo nameserver 192.0.2.54; read line; echo nameserver 192.0.2.55"
+    with subprocess.Popen(host.command("sh", "-c", script), stdin=subprocess.PIPE) as writer:
+        host.wait_servers(["192.0.2.54"])
+        seen = lambda: (host.servers(), host.status()["state"])
+        wait_for(lambda: seen()[1] == "settling", lambda: f"settling: {seen()}")
+        hold_for(lambda: seen() == (["192.0.2.54"], "settling"), lambda: f"he has it open: {seen()}", 2)
+        host.inside("sh", "-c", f": >>{RESOLV}")  # another one is through with it: judged at once
+        host.wait_servers([LOCAL, "192.0.2.54"])
+        writer.communicate(b"\n")
+    host.wait_servers([LOCAL, "192.0.2.54", "192.0.2.55"])
+    host.wait_holds()
 
 
 @scenario(net=NET, runs=ONLY)
