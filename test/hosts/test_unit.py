@@ -342,16 +342,34 @@ def release_gives_the_link_back(host):
     host.wait_servers([LOCAL, SERVER])
 
 
-@scenario(runs=ONLY)
-def release_gives_the_bytes_back(host):
-    """as the last writer left them: his bytes, mode and owner"""
-    start(host)
+def file_given_back(host, how, policy=POLICY):
+    """as the last writer left it: his bytes, mode and owner"""
+    start(host, policy=policy)
     host.wait_servers([LOCAL, "192.0.2.53"])
     text = "# by hand\r\nnameserver 192.0.2.54\n\nnameserver   192.0.2.55"
-    rename_in(host, text)
+    new = host.path(RESOLV + ".new")
+    host.write(RESOLV + ".new", text, mode=0o640)
+    run("chroot", host.root, "chown", "systemd-resolve:systemd-network", RESOLV + ".new")
+    what = lambda name: (oct(os.stat(name).st_mode), os.stat(name).st_uid, os.stat(name).st_gid)
+    left = what(new)
+    host.inside("mv", RESOLV + ".new", RESOLV)
     host.wait_servers([LOCAL, "192.0.2.54", "192.0.2.55"])
-    equal(host.guardian("release")[0], 0)
-    equal(host.read(RESOLV), text, "the bytes")
+    host.wait_holds()
+    how(host)
+    wait_for(lambda: host.read(RESOLV) == text, lambda: f"the bytes: {host.read(RESOLV)!r}")
+    equal(what(host.path(RESOLV)), left, "mode, owner and group")
+    expect(left[1] and left[2], "they are root's")
+
+
+@scenario(runs=ONLY)
+def release_gives_the_file_back(host):
+    file_given_back(host, lambda host: equal(host.guardian("release")[0], 0))
+
+
+@scenario(runs=ONLY)
+def stop_with_on_exit_restore_gives_the_file_back(host):
+    policy = POLICY.replace("[guard.", 'on_exit = "restore"\n[guard.')
+    file_given_back(host, lambda host: host.inside("systemctl", "stop", UNIT), policy)
 
 
 @scenario(runs=ONLY)
