@@ -2,12 +2,14 @@
 import json
 import os
 import re
+import shutil
 import stat
 import subprocess
 
 import networkd
 import networkmanager
 from checks import equal
+from harness import Skip
 from host import PROGRAM, REPOSITORY, RESOLV, UNIT, WAIT, expect, hold_for, run, wait_for
 from networkd import STUB, UPLINK
 from scenario import scenario
@@ -58,7 +60,7 @@ def main_pid(host):
 
 @scenario(runs=ONLY)
 def active_means_ready(host):
-    """Type=notify, STATUS=, RELOADING=1 and READY=1 of a reload: neither start nor reload is over before the order holds"""
+    """Type=notify, STATUS=, RELOADING=1 and READY=1 of a reload: neither start nor reload ends before the order holds"""
     host.write(RESOLV, DRIFTED)
     run("chattr", "+i", host.path(RESOLV))
     start(host, policy='ready_within = "300s"\nreload = "sighup"\n' + POLICY, resolv_conf=None)
@@ -272,7 +274,7 @@ def threads_step_behind_those_that_restore(host):
 
 @scenario(runs=ONLY)
 def writer_keeps_the_file_open(host):
-    """He goes on writing, and nothing of it is lost. Another owner's file: only CAP_LEASE lets it be asked for writers."""
+    """He goes on writing, and nothing of it is lost. A file of another owner: only CAP_LEASE lets ask who writes it."""
     host.write(RESOLV, DRIFTED)
     run("chroot", host.root, "chown", "systemd-resolve", RESOLV)
     start(host, policy=POLICY.replace("[guard.", 'settle = "60s"\n[guard.'), resolv_conf=None)
@@ -374,26 +376,72 @@ def stop_with_on_exit_restore_gives_the_file_back(host):
 
 @scenario(runs=ONLY)
 def removed_by_hand(host):
-    """docs/operations.md, "Removing it": nothing of it is left, and what waited for the order goes on and starts again"""
+    """docs/operations.md, "Removing it": nothing of it is left; what waited for the order goes on, and can start again"""
     before = set(everything(host))
     add_kubelet(host)
     start(host)
     host.wait_unit("kubelet")
     host.wait_servers([LOCAL, "192.0.2.53"])
-    since = monotonic(host, "kubelet", "ActiveEnter")
+    since = kubelet_runs_since(host)
     host.inside("sh", "-euc", removal())
     equal(host.read(RESOLV), DRIFTED, "the file")
-    now = (host.show("kubelet", "ActiveState"), monotonic(host, "kubelet", "ActiveEnter"))
-    equal(now, ("active", since), "kubelet, active since")
+    equal(kubelet_runs_since(host), since, "kubelet runs since")
     kubelet_starts_again(host)
     left = sorted(set(everything(host)) - before - {"/etc/resolv.conf"})
     equal([name for name in left if "guardian" in name], [], "left behind")
+
+
+def kubelet_runs_since(host):
+    return monotonic(host, "kubelet", "ActiveEnter") if host.show("kubelet", "ActiveState") == "active" else None
 
 
 def kubelet_starts_again(host):
     host.inside("systemctl", "daemon-reload")
     host.inside("systemctl", "restart", "kubelet")
     equal(host.show("kubelet", "ActiveState"), "active", "kubelet, started again")
+
+
+# What comes and goes in a host by itself, or with any package. In units and propagate systemd has something of each unit that
+# is active: of the wait unit until the next boot, as it is never stopped (that would stop what requires it).
+ELSEWHERE = r"/run/systemd/(journal|propagate|units)/|/var/(log|cache|tmp)/|/var/lib/dpkg/(lock|triggers|.*-old$)"
+
+
+def listing(host):
+    names = host.inside("find", "/etc", "/usr", "/var", "/run", "-xdev").splitlines()
+    return {name for name in names if not re.match(ELSEWHERE, name)}
+
+
+@scenario(runs=ONLY)
+def purged(host):
+    """the real package: installed, holding, required by kubelet, purged"""
+    packages = sorted((REPOSITORY / "dist/deb").glob("resolv-guardian_*.deb"), key=os.path.getmtime)
+    if not packages:
+        raise Skip("needs dist/deb/*.deb (packaging/deb/build)")
+    shutil.copy(packages[-1], host.path("/guardian.deb"))
+    host.write("/etc/systemd/system/kubelet.service", KUBELET)
+    host.enable("kubelet")
+    host.write(RESOLV, DRIFTED)
+    host.boot()
+    host.wait_unit("multi-user.target")
+    before = listing(host)
+    host.inside("dpkg", "-i", "/guardian.deb")
+    host.write(CONFIG, POLICY)
+    host.inside("systemctl", "enable", "--now", UNIT, WAIT)
+    host.wait_servers([LOCAL, "192.0.2.53"])
+    drop_in = "/etc/systemd/system/kubelet.service.d/10-resolv-guardian.conf"
+    host.inside("install", "-D", "-m", "0644", "/usr/share/resolv-guardian/wait-for-order.conf", drop_in)
+    kubelet_starts_again(host)
+    expect(WAIT in host.show("kubelet", "Requires"), "kubelet doesn't require the wait unit")
+    since = kubelet_runs_since(host)
+    last = "nameserver 192.0.2.54\n"
+    rename_in(host, last)
+    host.wait_servers([LOCAL, "192.0.2.54"])
+    said = host.inside("dpkg", "--purge", "resolv-guardian")
+    expect(f"removed {drop_in}" in said, said)
+    equal(host.read(RESOLV), last, "the file")
+    equal(kubelet_runs_since(host), since, "kubelet runs since")
+    kubelet_starts_again(host)
+    equal(sorted(listing(host) ^ before), [], "other than before")
 
 
 def everything(host):
