@@ -124,7 +124,12 @@ tier_static() {
 
 tier_program() { program build/release/resolv-guardian; }
 
-tier_hosts() { cases test/hosts/run --bin build/release/resolv-guardian --reader build/dev/test/reader; }
+# The real DEB is purged in one of them.
+tier_hosts() {
+  packaging/deb/build
+  cases test/hosts/run --bin build/release/resolv-guardian --reader build/dev/test/reader
+}
+
 # What is delivered, installed and run. The tools for it are many, so that no other tier brings them.
 tier_delivery() {
   packaging/install-needs delivery

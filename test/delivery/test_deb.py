@@ -42,6 +42,40 @@ class DebHost(Host):
         return self.scratch.run("dpkg", f"--root={self.root}", "--force-confold", *words, env=env)
 
 
+DROP_INS = "/etc/systemd/system"
+OTHERS = ["crio.service.d/empty.conf", "crio.service.d/other.conf", "sshd.service.d/changed.conf",
+          "sshd.service.d/folder.conf"]
+
+
+def add_drop_ins(host):
+    """two copies of the shipped one, in units and of names that their owner chose, and what else may lie there"""
+    shipped = host.read("/usr/share/resolv-guardian/wait-for-order.conf")
+    for name in ("kubelet.service.d/10-resolv-guardian.conf", "crio.service.d/order.conf"):
+        host.write(f"{DROP_INS}/{name}", shipped)
+    host.write(f"{DROP_INS}/crio.service.d/other.conf", "[Unit]\nDescription=other\n")
+    host.write(f"{DROP_INS}/crio.service.d/empty.conf", "")
+    host.write(f"{DROP_INS}/sshd.service.d/changed.conf", "[Service]\nNice=1\n" + shipped)
+    host.path(f"{DROP_INS}/sshd.service.d/folder.conf").mkdir()
+
+
+def drop_ins(host):
+    return sorted(str(path.relative_to(host.path(DROP_INS))) for path in host.path(DROP_INS).glob("*.d/*"))
+
+
+def expect_drop_ins_removed(host, done, asked):
+    """What requires a unit that is gone can't start."""
+    equal(drop_ins(host), OTHERS, "drop-ins")
+    expect(not host.path(f"{DROP_INS}/kubelet.service.d").exists(), "an empty folder of drop-ins is left")
+    said, told = done.stdout + done.stderr, "resolv-guardian: removed {}, which requires resolv-guardian-wait.service\n"
+    for name in ("kubelet.service.d/10-resolv-guardian.conf", "crio.service.d/order.conf"):
+        expect(told.format(f"{DROP_INS}/{name}") in said, f"nothing is said of {name}: {said}")
+    changed = f"{DROP_INS}/sshd.service.d/changed.conf names resolv-guardian-wait.service"
+    expect(changed in said, f"nothing is said of the changed one: {said}")
+    equal(said.count(DROP_INS + "/"), 3, f"drop-ins that are named in {said}")
+    expect("daemon-reload" in asked, f"asked of systemctl: {asked}")
+    host.wait_unit_is_left_alone(asked)
+
+
 @case(needs=NEEDS)
 def package_is_complete(scratch):
     deb = build(scratch)[0]
@@ -86,6 +120,18 @@ def an_edited_configuration_lives_on(scratch):
 
 
 @case(needs=NEEDS)
+def drop_ins_for_its_wait_unit_go_with_it(scratch):
+    host = DebHost(scratch)
+    host.dpkg("-i", host.packages[0])
+    add_drop_ins(host)
+    before = drop_ins(host)
+    host.dpkg("-i", host.packages[1])
+    equal(drop_ins(host), before, "drop-ins after an upgrade")
+    host.asked()
+    expect_drop_ins_removed(host, host.dpkg("--remove", "resolv-guardian"), host.asked())
+
+
+@case(needs=NEEDS)
 def removed_in_a_chroot_it_gives_back(scratch):
     host = DebHost(scratch, running=False, systemctl=False)
     host.dpkg("-i", host.packages[0])
@@ -103,7 +149,8 @@ def removed_where_all_fails_it_goes(scratch):
     host.write("/systemctl.fails", "")
     host.dpkg("-i", host.packages[0])
     host.write(CONFIG, "[[")
-    host.dpkg("--remove", "resolv-guardian")
+    add_drop_ins(host)
+    expect_drop_ins_removed(host, host.dpkg("--remove", "resolv-guardian"), host.asked())
     host.dpkg("-i", host.packages[0])
     host.dpkg("--purge", "resolv-guardian")
     equal(host.left_over(), [], "still there")

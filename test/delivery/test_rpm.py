@@ -6,6 +6,7 @@ import shutil
 from harness import Skip, case
 from host import CONFIG, GUARD, STATE, Host
 from scratch import DIST, SOURCE, VERSION, once
+from test_deb import add_drop_ins, drop_ins, expect_drop_ins_removed
 from world import conf
 
 from checks import equal, expect
@@ -53,8 +54,9 @@ class RpmHost(Host):
         self.rpm("-i", self.packages[0])
 
     def erase(self):
-        self.rpm("-e", "resolv-guardian")
+        done = self.rpm("-e", "resolv-guardian")
         equal(self.scratch.run("rpm", "--root", self.root, "-qa").stdout, "", "packages still there")
+        return done
 
 
 @case()
@@ -158,6 +160,18 @@ def an_edited_configuration_lives_on(scratch):
 
 
 @case(needs=NEEDS, tags="slow")
+def drop_ins_for_its_wait_unit_go_with_it(scratch):
+    host = RpmHost(scratch)
+    host.install()
+    add_drop_ins(host)
+    before = drop_ins(host)
+    host.rpm("-U", host.packages[1])
+    equal(drop_ins(host), before, "drop-ins after an upgrade")
+    host.asked()
+    expect_drop_ins_removed(host, host.erase(), host.asked())
+
+
+@case(needs=NEEDS, tags="slow")
 def erased_in_a_chroot_it_gives_back(scratch):
     """An image is built: no systemd, no systemctl, no guardian."""
     host = RpmHost(scratch, running=False, systemctl=False)
@@ -196,6 +210,8 @@ def erased_where_all_fails_it_goes(scratch):
     shutil.move(host.path("/etc/resolv.conf"), host.path("/etc/aside"))
     host.path("/etc/resolv.conf").mkdir()  # a directory in its place, and a second configuration that is none, too
     host.write(CONFIG, "[[")
-    host.erase()
+    add_drop_ins(host)
+    host.asked()
+    expect_drop_ins_removed(host, host.erase(), host.asked())
     expect(host.path("/etc/resolv.conf").is_dir(), "the directory is gone")
     expect(list(host.path(STATE).glob("guard-*.json")), "the memory is gone, though nothing was given back")

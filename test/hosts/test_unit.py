@@ -1,19 +1,26 @@
 """resolv-guardian.service and resolv-guardian-wait.service in a booted host: what the sandbox lets through is written, not scored."""
+import json
 import os
 import re
+import shutil
 import stat
+import subprocess
 
 import networkd
+import networkmanager
 from checks import equal
+from harness import Skip
 from host import PROGRAM, REPOSITORY, RESOLV, UNIT, WAIT, expect, hold_for, run, wait_for
 from networkd import STUB, UPLINK
 from scenario import scenario
 
 LOCAL, NET = "127.0.0.1", "10.77.0"
 SERVER = f"{NET}.1"
+CONFIG = "/etc/resolv-guardian/config.toml"
 DRIFTED = "nameserver 192.0.2.53\n"
 POLICY = f'[[guard]]\npath = "{RESOLV}"\n[guard.nameservers]\nfirst = ["{LOCAL}"]\n'
 ONLY = ("guarded",)
+LATE = 15  # seconds: half of ready_within, which a boot that waits for READY=1 would lose
 KUBELET = """[Unit]
 Description=What must not start before the order holds
 [Service]
@@ -53,22 +60,86 @@ def main_pid(host):
 
 @scenario(runs=ONLY)
 def active_means_ready(host):
-    """Type=notify, STATUS=, RELOADING=1 and READY=1 of a reload"""
+    """Type=notify, STATUS=, RELOADING=1 and READY=1 of a reload: neither start nor reload ends before the order holds"""
+    host.write(RESOLV, DRIFTED)
+    run("chattr", "+i", host.path(RESOLV))
+    start(host, policy='ready_within = "300s"\nreload = "sighup"\n' + POLICY, resolv_conf=None)
+    hold_state_while_blocked(host, "activating")
+    run("chattr", "-i", host.path(RESOLV))
+    host.wait_unit(UNIT)
+    equal(host.servers(), [LOCAL, "192.0.2.53"], "once it is active")
+    equal(host.show(UNIT, "Type", "NotifyAccess", "NRestarts"), ["notify", "main", "0"])
+    wait_for(lambda: "holds: 1 of 1" in host.show(UNIT, "StatusText"), lambda: host.show(UNIT, "StatusText"))
+    run("chattr", "+i", host.path(RESOLV))
+    host.write(CONFIG, host.read(CONFIG).replace(LOCAL, "127.0.0.2"))
+    host.inside("systemctl", "reload", "--no-block", UNIT)
+    hold_state_while_blocked(host, "reloading")
+    run("chattr", "-i", host.path(RESOLV))
+    host.wait_unit(UNIT)
+    equal(host.servers(), ["127.0.0.2", "192.0.2.53"], "once it is reloaded")
+
+
+def hold_state_while_blocked(host, state):
+    host.wait_unit(UNIT, state)
+    wait_for(lambda: "is blocked: immutable" in host.show(UNIT, "StatusText"), lambda: host.show(UNIT, "StatusText"))
+    now = lambda: host.show(UNIT, "ActiveState")
+    hold_for(lambda: now() == state, lambda: f"{UNIT} is {now()}, not {state}", 2)
+
+
+@scenario(runs=ONLY)
+def configuration_that_is_refused(host):
+    """a reload of it ends all the same, and after a restart the last one that was verified stands in for it"""
     start(host)
     host.wait_unit(UNIT)
     host.wait_servers([LOCAL, "192.0.2.53"])
-    equal(host.show(UNIT, "Type", "NotifyAccess", "NRestarts"), ["notify", "main", "0"])
-    wait_for(lambda: "holds: 1 of 1" in host.show(UNIT, "StatusText"), lambda: host.show(UNIT, "StatusText"))
-    host.write("/etc/resolv-guardian/config.toml", POLICY.replace(LOCAL, "127.0.0.2"))
-    host.inside("systemctl", "reload", UNIT)
-    host.wait_servers(["127.0.0.2", "192.0.2.53"])
-    host.wait_unit(UNIT)
-    host.write("/etc/resolv-guardian/config.toml", "path =\n")
+    host.wait_holds()
+    host.write(CONFIG, "path =\n")
     host.inside("systemctl", "reload", UNIT)
     wait_for(lambda: "configuration refused" in host.show(UNIT, "StatusText"), lambda: host.show(UNIT, "StatusText"))
-    host.inside("systemctl", "restart", UNIT)  # the last one that was verified stands in for it
+    host.inside("systemctl", "restart", UNIT)
     rename_in(host, DRIFTED)
-    host.wait_servers(["127.0.0.2", "192.0.2.53"])
+    host.wait_servers([LOCAL, "192.0.2.53"])
+
+
+def monotonic(host, unit, name):
+    """a timestamp of systemd's, in seconds; 0 where it hasn't happened"""
+    return int(host.show(unit, name + "TimestampMonotonic")) / 1e6
+
+
+def address_of_eth0():
+    shown = json.loads(run("ip", "-j", "-4", "addr", "show", "dev", "eth0", "scope", "global"))
+    return next((info["local"] for link in shown for info in link.get("addr_info", ())), None)
+
+
+def boot_for_an_address(host, policy="", resolv_conf=DRIFTED):
+    """A guard that holds only once the network manager has an address by DHCP: neither waits for the other."""
+    far = f"{host.far.net}.1"
+    networkmanager.set_up(host, "auto", dispatcher=False)
+    host.far.serve()
+    start(host, policy=policy + POLICY.replace(LOCAL, f"source-address-of:{far}"), resolv_conf=resolv_conf)
+    host.wait_unit("NetworkManager", seconds=60)
+    own = wait_for(address_of_eth0, "an address of eth0")
+    host.wait_servers([own, far])
+    host.wait_holds()
+    host.wait_unit(UNIT)
+    host.wait_unit("multi-user.target")
+    begin = monotonic(host, UNIT, "InactiveExit")
+    units = ("NetworkManager", UNIT, "multi-user.target")
+    after = {unit: monotonic(host, unit, "ActiveEnter") - begin for unit in units}
+    after[RESOLV] = next(at for at, state in host.reader.seen() if state == f"{own},{far}") / 1e6 - begin
+    expect(max(after.values()) < LATE, f"seconds after the start of {UNIT}: {after}")
+
+
+@scenario(runs=ONLY)
+def boot_does_not_wait_for_an_address(host):
+    boot_for_an_address(host)
+
+
+@scenario(runs=ONLY)
+def boot_does_not_wait_for_a_file_of_the_network_managers(host):
+    """a link to what it has yet to make, and READY=1 that no time forces"""
+    host.link(RESOLV, "/run/NetworkManager/resolv.conf")
+    boot_for_an_address(host, 'ready_within = "never"\n', resolv_conf=None)
 
 
 @scenario(runs=ONLY)
@@ -173,9 +244,53 @@ def what_the_sandbox_lets_through(host):
              lambda: f"outside of its directories: {outside()}")  # it waits while an earlier guard is restored
     equal(sorted(os.listdir(host.path("/run/resolv-guardian"))), ["control.sock", "lock"])
     expect("history.jsonl" in os.listdir(host.path("/var/lib/resolv-guardian")), "no history")
+    main, *others = (descriptors for _, descriptors in threads_of(host))
+    expect(min(others) * 2 < main, f"no thread has descriptors of its own, but: {main}, {others}")
+    equal(nice_values(host), {-10}, "nice values")
     security = host.inside("systemd-analyze", "security", "--no-pager", UNIT)
     exposure = float(re.search(r"exposure level for \S+: ([0-9.]+)", security).group(1))
     expect(exposure <= 2.0, f"exposure {exposure}")
+
+
+def threads_of(host):
+    """(nice value, number of open descriptors) of each thread of the unit's, the main one first"""
+    look = 'cd /proc/$0/task; for task in $(ls -v); do echo $(cut -d" " -f19 $task/stat) $(ls $task/fd | wc -l); done'
+    lines = host.inside("sh", "-euc", look, main_pid(host)).splitlines()
+    return [tuple(map(int, line.split())) for line in lines]
+
+
+def nice_values(host):
+    return {nice for nice, _ in threads_of(host)}
+
+
+@scenario(runs=ONLY)
+def threads_step_behind_those_that_restore(host):
+    """where a drop-in lets them: allowed to all, setpriority(2) would be an exposure of 2.2"""
+    start(host, drop_in="[Service]\nSystemCallFilter=setpriority\n")
+    host.wait_unit(UNIT)
+    host.wait_holds()
+    equal(nice_values(host), {-10, -5, 0}, "nice values")
+
+
+@scenario(runs=ONLY)
+def writer_keeps_the_file_open(host):
+    """He goes on writing, and nothing of it is lost. A file of another owner: only CAP_LEASE lets ask who writes it."""
+    host.write(RESOLV, DRIFTED)
+    run("chroot", host.root, "chown", "systemd-resolve", RESOLV)
+    start(host, policy=POLICY.replace("[guard.", 'settle = "60s"\n[guard.'), resolv_conf=None)
+    host.wait_servers([LOCAL, "192.0.2.53"])
+    host.wait_holds()
+    script = f"exec >>{RESOLV}; : >{RESOLV}; echo nameserver 192.0.2.54; read line; echo nameserver 192.0.2.55"
+    with subprocess.Popen(host.command("sh", "-c", script), stdin=subprocess.PIPE) as writer:
+        host.wait_servers(["192.0.2.54"])
+        seen = lambda: (host.servers(), host.status()["state"])
+        wait_for(lambda: seen()[1] == "settling", lambda: f"settling: {seen()}")
+        hold_for(lambda: seen() == (["192.0.2.54"], "settling"), lambda: f"he has it open: {seen()}", 2)
+        host.inside("sh", "-c", f": >>{RESOLV}")  # another one is through with it: judged at once
+        host.wait_servers([LOCAL, "192.0.2.54"])
+        writer.communicate(b"\n")
+    host.wait_servers([LOCAL, "192.0.2.54", "192.0.2.55"])
+    host.wait_holds()
 
 
 @scenario(net=NET, runs=ONLY)
@@ -229,28 +344,104 @@ def release_gives_the_link_back(host):
     host.wait_servers([LOCAL, SERVER])
 
 
-@scenario(runs=ONLY)
-def release_gives_the_bytes_back(host):
-    """as the last writer left them: his bytes, mode and owner"""
-    start(host)
+def file_given_back(host, how, policy=POLICY):
+    """as the last writer left it: his bytes, mode and owner"""
+    start(host, policy=policy)
     host.wait_servers([LOCAL, "192.0.2.53"])
     text = "# by hand\r\nnameserver 192.0.2.54\n\nnameserver   192.0.2.55"
-    rename_in(host, text)
+    new = host.path(RESOLV + ".new")
+    host.write(RESOLV + ".new", text, mode=0o640)
+    run("chroot", host.root, "chown", "systemd-resolve:systemd-network", RESOLV + ".new")
+    what = lambda name: (oct(os.stat(name).st_mode), os.stat(name).st_uid, os.stat(name).st_gid)
+    left = what(new)
+    host.inside("mv", RESOLV + ".new", RESOLV)
     host.wait_servers([LOCAL, "192.0.2.54", "192.0.2.55"])
-    equal(host.guardian("release")[0], 0)
-    equal(host.read(RESOLV), text, "the bytes")
+    host.wait_holds()
+    how(host)
+    wait_for(lambda: host.read(RESOLV) == text, lambda: f"the bytes: {host.read(RESOLV)!r}")
+    equal(what(host.path(RESOLV)), left, "mode, owner and group")
+    expect(left[1] and left[2], "they are root's")
+
+
+@scenario(runs=ONLY)
+def release_gives_the_file_back(host):
+    file_given_back(host, lambda host: equal(host.guardian("release")[0], 0))
+
+
+@scenario(runs=ONLY)
+def stop_with_on_exit_restore_gives_the_file_back(host):
+    policy = POLICY.replace("[guard.", 'on_exit = "restore"\n[guard.')
+    file_given_back(host, lambda host: host.inside("systemctl", "stop", UNIT), policy)
 
 
 @scenario(runs=ONLY)
 def removed_by_hand(host):
-    """docs/operations.md, "Removing it": nothing of it is left"""
+    """docs/operations.md, "Removing it": nothing of it is left; what waited for the order goes on, and can start again"""
     before = set(everything(host))
+    add_kubelet(host)
     start(host)
+    host.wait_unit("kubelet")
     host.wait_servers([LOCAL, "192.0.2.53"])
+    since = kubelet_runs_since(host)
     host.inside("sh", "-euc", removal())
     equal(host.read(RESOLV), DRIFTED, "the file")
+    equal(kubelet_runs_since(host), since, "kubelet runs since")
+    kubelet_starts_again(host)
     left = sorted(set(everything(host)) - before - {"/etc/resolv.conf"})
     equal([name for name in left if "guardian" in name], [], "left behind")
+
+
+def kubelet_runs_since(host):
+    return monotonic(host, "kubelet", "ActiveEnter") if host.show("kubelet", "ActiveState") == "active" else None
+
+
+def kubelet_starts_again(host):
+    host.inside("systemctl", "daemon-reload")
+    host.inside("systemctl", "restart", "kubelet")
+    equal(host.show("kubelet", "ActiveState"), "active", "kubelet, started again")
+
+
+# What comes and goes in a host by itself, or with any package. In units and propagate systemd has something of each unit that
+# is active: of the wait unit until the next boot, as it is never stopped (that would stop what requires it).
+ELSEWHERE = r"/run/systemd/(journal|propagate|units)/|/var/(log|cache|tmp)/|/var/lib/dpkg/(lock|triggers|.*-old$)"
+
+
+def listing(host):
+    names = host.inside("find", "/etc", "/usr", "/var", "/run", "-xdev").splitlines()
+    return {name for name in names if not re.match(ELSEWHERE, name)}
+
+
+@scenario(runs=ONLY)
+def purged(host):
+    """the real package: installed, holding, required by kubelet, purged"""
+    packages = sorted((REPOSITORY / "dist/deb").glob("resolv-guardian_*.deb"), key=os.path.getmtime)
+    if not packages:
+        raise Skip("needs dist/deb/*.deb (packaging/deb/build)")
+    shutil.copy(packages[-1], host.path("/guardian.deb"))
+    host.write("/etc/systemd/system/kubelet.service", KUBELET)
+    host.enable("kubelet")
+    host.write(RESOLV, DRIFTED)
+    host.boot()
+    host.wait_unit("multi-user.target")
+    before = listing(host)
+    host.inside("dpkg", "-i", "/guardian.deb")
+    host.write(CONFIG, POLICY)
+    host.inside("systemctl", "enable", "--now", UNIT, WAIT)
+    host.wait_servers([LOCAL, "192.0.2.53"])
+    drop_in = "/etc/systemd/system/kubelet.service.d/10-resolv-guardian.conf"
+    host.inside("install", "-D", "-m", "0644", "/usr/share/resolv-guardian/wait-for-order.conf", drop_in)
+    kubelet_starts_again(host)
+    expect(WAIT in host.show("kubelet", "Requires"), "kubelet doesn't require the wait unit")
+    since = kubelet_runs_since(host)
+    last = "nameserver 192.0.2.54\n"
+    rename_in(host, last)
+    host.wait_servers([LOCAL, "192.0.2.54"])
+    said = host.inside("dpkg", "--purge", "resolv-guardian")
+    expect(f"removed {drop_in}" in said, said)
+    equal(host.read(RESOLV), last, "the file")
+    equal(kubelet_runs_since(host), since, "kubelet runs since")
+    kubelet_starts_again(host)
+    equal(sorted(listing(host) ^ before), [], "other than before")
 
 
 def everything(host):
