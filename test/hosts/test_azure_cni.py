@@ -14,6 +14,7 @@ POLICY = (REPOSITORY / "packaging/azure/flatcar.toml").read_text()
 def before(host, resolv_conf, beside=False):
     host.far.serve()
     networkd.set_up(host, resolv_conf)
+    host.watched.append(UPLINK)
     if not beside:
         host.guard(POLICY)
     host.boot()
