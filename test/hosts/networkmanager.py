@@ -23,6 +23,7 @@ method=auto
 addr-gen-mode=eui64
 """
 # As openshift/installer's 30-local-dns-prepender: on `up` alone. lo comes up too, before eth0 has a server.
+PREPENDER_PATH = "/etc/NetworkManager/dispatcher.d/30-prepender"
 PREPENDER = """#!/bin/sh
 [ "$2" = up ] && [ "$1" = eth0 ] || exit 0
 grep -q '^nameserver 127\\.0\\.0\\.1$' /etc/resolv.conf ||
@@ -38,7 +39,7 @@ def set_up(host, rc_manager, dispatcher=True):
     host.write("/etc/NetworkManager/system-connections/node.nmconnection", CONNECTION, mode=0o600)
     run("rm", "-f", host.path("/etc/NetworkManager/dispatcher.d/01-ifupdown"))
     if dispatcher:
-        host.write("/etc/NetworkManager/dispatcher.d/30-prepender", PREPENDER, mode=0o755)
+        host.write(PREPENDER_PATH, PREPENDER, mode=0o755)
     host.enable("NetworkManager", "NetworkManager-dispatcher")
 
 
