@@ -20,11 +20,13 @@ def before(host, resolv_conf, beside=False, t1=None):
         host.guard(WITHOUT_KUBELETS if host.variant == "without_kubelets" else POLICY)
     host.boot()
     networkd.wait_configured(host)
+    since = host.reader.now()
     if beside:
         host.guard_beside(POLICY)
     wait_for(host.resolves, "a name to resolve before the move")
     if host.guarded:
         host.wait_holds()
+        host.measure("first lease", since, SERVER)
 
 
 def lost_lease(host):

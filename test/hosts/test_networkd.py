@@ -1,12 +1,12 @@
 """systemd-networkd and systemd-resolved: where their servers are to be learned from, and what must not be taken for a loss."""
 import networkd
 from checks import equal
-from host import RESOLV, expect, hold_for, wait_for
+from host import LONGEST, RESOLV, expect, hold_for, wait_for
 from networkd import STUB, UPLINK, link_servers
 from scenario import scenario
 
 NET = "10.77.0"
-SERVER, OTHER, STATIC, V6 = f"{NET}.1", f"{NET}.2", "203.0.113.9", "2001:db8:1::53"
+LOCAL, SERVER, OTHER, STATIC, V6 = "127.0.0.1", f"{NET}.1", f"{NET}.2", "203.0.113.9", "2001:db8:1::53"
 POLICY = '''[[guard]]
 path = "/etc/resolv.conf"
 link = "file"
@@ -112,21 +112,36 @@ def resolvectl_dns(host):
 
 @scenario(net=NET)
 def resolved_removed(host):
-    """dpkg -r: rm of the stub link, then a copy of the uplink file, empty for a moment"""
-    policy = f'[[guard]]\npath = "{RESOLV}"\nlink = "file"\nupstream = ["{LINKS}"]\n[guard.nameservers]\nfirst = ["127.0.0.1"]\n'
-    start(host, "stub", policy)
-    host.inside("dpkg", "-r", "--force-depends", "systemd-resolved")
+    """dpkg -r: rm of the stub link, then a copy of the uplink file, empty for a moment, which no later lease reaches"""
+    policy = f'[[guard]]\npath = "{RESOLV}"\nupstream = ["{LINKS}"]\n[guard.nameservers]\nfirst = ["{LOCAL}"]\n'
+    start(host, "stub", policy, t1=4)
     if host.guarded:
-        host.wait_servers(["127.0.0.1", SERVER])
-        host.wait_holds()
+        host.wait_servers([LOCAL, SERVER])
+        equal(host.linked(), ".." + STUB, "the link")
+    rewrites = host.status()["rewrites"] if host.guarded else 0
+    since = host.reader.now()
+    host.inside("dpkg", "-r", "--force-depends", "systemd-resolved")
+    equal(host.linked(), None, "a link")
+    if host.guarded:
+        wait_for(lambda: host.status()["rewrites"] > rewrites, lambda: f"a rewrite in {host.status()}")
+        host.wait_servers([LOCAL, SERVER])
     else:
         host.wait_servers([SERVER])
+    host.far.name_servers(OTHER)
+    wait_for(lambda: link_servers(host) == [OTHER], lambda: f"the renewal, networkd has {link_servers(host)}")
+    if not host.guarded:
+        return host.hold_servers([SERVER], 2)
+    host.wait_servers([LOCAL, OTHER])
+    host.wait_holds()
+    return host.measure("dpkg -r systemd-resolved", since, LOCAL)
 
 
 @scenario(net=NET)
 def link_that_tmpfiles_makes(host):
-    """no /etc/resolv.conf at boot: systemd-tmpfiles makes the link to the stub (`L!`), which only CREATE tells of"""
-    policy = f'[[guard]]\npath = "{RESOLV}"\nlink = "file"\nupstream = ["{LINKS}"]\n[guard.nameservers]\ndeny = ["loopback"]\n'
+    """no /etc/resolv.conf at boot: systemd-tmpfiles makes the link to the stub (`L!`), then once more while the guardian looks on;
+    only CREATE tells of it. A file that is gone would be made anew after `settle`: later than a reader may be without it."""
+    policy = (f'[[guard]]\npath = "{RESOLV}"\nlink = "file"\nsettle = "{2 * LONGEST}s"\nupstream = ["{LINKS}"]\n'
+              '[guard.nameservers]\ndeny = ["loopback"]\n')
     host.far.serve()
     networkd.set_up(host, "stub")
     host.remove(RESOLV)
@@ -135,6 +150,12 @@ def link_that_tmpfiles_makes(host):
     networkd.wait_configured(host)
     if host.guarded:
         host.wait_servers([SERVER])
-        return equal(host.linked(), None, "a link")
-    host.wait_servers(["127.0.0.53"])
-    return equal(host.linked(), ".." + STUB, "the link")
+    since, rewrites = host.reader.now(), host.status()["rewrites"] if host.guarded else 0
+    host.inside("sh", "-c", f"rm {RESOLV} && systemd-tmpfiles --create --boot systemd-resolve.conf")
+    if not host.guarded:
+        host.wait_servers(["127.0.0.53"])
+        return equal(host.linked(), ".." + STUB, "the link")
+    wait_for(lambda: host.status()["rewrites"] > rewrites, lambda: f"a rewrite in {host.status()}")
+    host.wait_servers([SERVER])
+    equal(host.linked(), None, "a link")
+    return host.measure("tmpfiles", since, SERVER)
