@@ -64,6 +64,10 @@ class Far:
         if self.dnsmasq:
             self.dnsmasq.send_signal(signal.SIGHUP)
 
+    def leases(self):
+        """how many DHCPv4 leases and renewals there were"""
+        return (self.scratch / "far.log").read_text().count("DHCPACK(")
+
     def serve6(self):
         self.lease_file = self.scratch / "lease6"
         self.run("ip", "addr", "add", "2001:db8:1::1/64", "dev", "far0", "nodad")

@@ -2,7 +2,7 @@
 import subprocess
 
 from checks import equal
-from host import PROGRAM, RESOLV, UNIT, expect, run, wait_for
+from host import LONGEST, PROGRAM, RESOLV, UNIT, expect, run, wait_for
 from networkmanager import prepend
 from networkmanager import set_up as set_up_networkmanager
 from scenario import scenario
@@ -44,7 +44,8 @@ def dhclient(host):
     host.far.lease6(V6)
     start(host)
     step(host, "dhclient -4", lambda: host.inside("dhclient", "-4", "-1", "eth0"), [V4])
-    wait_for(lambda: "tentative" not in run("ip", "-6", "addr", "show", "dev", "eth0", "scope", "link"), "duplicate address detection")
+    shown = lambda: run("ip", "-6", "addr", "show", "dev", "eth0", "scope", "link")
+    wait_for(lambda: "inet6" in shown() and "tentative" not in shown(), lambda: f"duplicate address detection: {shown()}")
     step(host, "dhclient -6", lambda: host.inside("dhclient", "-6", "-1", "-pf", "/run/dhclient6.pid", "eth0"), [V6])
 
 
@@ -95,7 +96,7 @@ def sed_through_a_link(host):
     if not host.guarded:
         host.wait_servers([LOCAL])
         return equal(host.linked(), None, "the link")
-    host.wait_servers([V4])
+    host.wait_servers([V4], LONGEST)
     return wait_for(lambda: host.linked() == target, lambda: f"the link, {host.linked()}")
 
 
