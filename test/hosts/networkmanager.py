@@ -30,8 +30,9 @@ grep -q '^nameserver 127\\.0\\.0\\.1$' /etc/resolv.conf ||
   sed -i --follow-symlinks '0,/^nameserver/s//nameserver 127.0.0.1\\n&/' /etc/resolv.conf
 : >/run/prepended
 """
-# What NetworkManager itself says, written before /etc/resolv.conf in every mode; nothing else writes it.
-OWN = "/run/NetworkManager/no-stub-resolv.conf"
+# What NetworkManager itself says, in every mode. NO_STUB is written before /etc/resolv.conf, and nothing else writes it; OWN is what
+# a link may lead to and a guard may learn from.
+NO_STUB, OWN = "/run/NetworkManager/no-stub-resolv.conf", "/run/NetworkManager/resolv.conf"
 
 
 def set_up(host, rc_manager, dispatcher=True):
@@ -55,4 +56,4 @@ def prepend(host):
 
 def own_servers(host):
     """what NetworkManager itself would have the file say"""
-    return host.nameservers(OWN)
+    return host.nameservers(NO_STUB)

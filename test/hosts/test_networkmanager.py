@@ -3,10 +3,11 @@ import re
 import subprocess
 
 from host import RESOLV, hold_for, wait_for
-from networkmanager import OWN, PREPENDER_PATH, own_servers, prepend, set_up
+from networkmanager import NO_STUB, OWN, PREPENDER_PATH, own_servers, prepend, set_up
 from scenario import scenario
 
 LOCAL, STALE = "127.0.0.1", "198.51.100.9"
+NOBODYS = "# of another network manager\n"
 V4, V6, NEW4 = "192.0.2.53", "2001:db8:1::53", "192.0.2.54"
 POLICY = f'''[[guard]]
 path = "{RESOLV}"
@@ -23,7 +24,6 @@ class Story:
     def __init__(self, host, rc_manager, kept_off=False):
         self.host, self.kept_off = host, kept_off
         set_up(host, rc_manager)
-        host.write("/run/NetworkManager/resolv.conf", f"nameserver {STALE}\n")
         self.policy = POLICY.format(upstream=f'upstream = ["{OWN}"]' if kept_off else "")
         host.far.serve(dns=V4, domain="lab.example", t1=4)
         host.far.serve6()
@@ -33,10 +33,13 @@ class Story:
         if not beside:
             host.guard(self.policy)
         host.boot()
+        host.wait_unit("NetworkManager", seconds=20)  # where it waits for READY=1, 30 s pass: it makes its directory itself
         wait_for(lambda: host.read("/run/prepended") is not None, "the dispatcher's prepender")
         host.remove(PREPENDER_PATH)  # on a later `up` it would do what the guardian must
         if beside:
             host.guard_beside(self.policy)
+        if host.guarded:
+            host.wait_holds()
         if self.kept_off and not host.guarded:
             prepend(host)
             return host.wait_servers([LOCAL])
@@ -77,7 +80,8 @@ class Story:
 
     def wait_same_search(self):
         search = lambda name: [line for line in (self.host.read(name) or "").splitlines() if line.startswith("search")]
-        wait_for(lambda: search(RESOLV) == search(OWN), lambda: f"search {search(RESOLV)}, NetworkManager says {search(OWN)}")
+        wait_for(lambda: search(RESOLV) == search(NO_STUB),
+                 lambda: f"search {search(RESOLV)}, NetworkManager says {search(NO_STUB)}")
 
     def reload(self, *flags):
         self.step(" ".join(["nmcli general reload", *flags]), lambda: self.host.inside("nmcli", "general", "reload", *flags), [V4, V6])
@@ -106,13 +110,21 @@ class Story:
             host.wait_holds()
 
 
+def play(host, rc_manager, link_to=None, **words):
+    """link_to: where the link leads; without it /etc/resolv.conf is a regular file"""
+    story = Story(host, rc_manager, **words)
+    if link_to:
+        host.link(RESOLV, link_to)
+    else:
+        host.write(RESOLV, NOBODYS if story.kept_off else f"nameserver {STALE}\n")
+    story.boot()
+    story.all_steps()
+
+
 @scenario()
 def openshift_bootstrap(host):
     """rc-manager=auto and a regular file: the incident, and every other rewrite that does the same"""
-    story = Story(host, "auto")
-    host.write(RESOLV, f"nameserver {STALE}\n")
-    story.boot()
-    story.all_steps()
+    play(host, "auto")
 
 
 @scenario()
@@ -125,36 +137,40 @@ def openshift_bootstrap_from_beside(host):
 
 
 @scenario()
-def link_to_networkmanagers_own_file(host):
-    story = Story(host, "symlink")
-    host.link(RESOLV, "/run/NetworkManager/resolv.conf")
-    story.boot()
-    story.all_steps()
+def rc_manager_symlink(host):
+    play(host, "symlink", OWN)
+
+
+@scenario()
+def rc_manager_symlink_and_a_regular_file(host):
+    play(host, "symlink")
 
 
 @scenario()
 def rc_manager_file(host):
-    story = Story(host, "file")
-    host.write(RESOLV, f"nameserver {STALE}\n")
-    story.boot()
-    story.all_steps()
+    play(host, "file")
+
+
+@scenario()
+def rc_manager_file_and_a_link_to_its_own(host):
+    play(host, "file", OWN)
 
 
 @scenario()
 def rc_manager_file_through_a_link(host):
     """a temporary file renamed beside the link's target: no event in /etc"""
-    story = Story(host, "file")
     host.write("/run/elsewhere/resolv.conf", f"nameserver {STALE}\n")
-    host.link(RESOLV, "../run/elsewhere/resolv.conf")
-    story.boot()
-    story.all_steps()
+    play(host, "file", "../run/elsewhere/resolv.conf")
 
 
 @scenario()
-def link_elsewhere_that_networkmanager_keeps_off(host):
-    """rc-manager=auto never writes through a foreign link: its servers come from its own file, as `upstream`"""
-    story = Story(host, "auto", kept_off=True)
-    host.write("/run/elsewhere/resolv.conf", "# of another network manager\n")
-    host.link(RESOLV, "../run/elsewhere/resolv.conf")
-    story.boot()
-    story.all_steps()
+def rc_manager_auto_and_a_link_elsewhere(host):
+    """it never writes through a foreign link: its servers come from its own file, as `upstream`"""
+    host.write("/run/elsewhere/resolv.conf", NOBODYS)
+    play(host, "auto", "../run/elsewhere/resolv.conf", kept_off=True)
+
+
+@scenario()
+def rc_manager_unmanaged(host):
+    """nodes of on-premises OpenShift: the same upstream, and a regular file that NetworkManager never writes"""
+    play(host, "unmanaged", kept_off=True)
