@@ -30,8 +30,8 @@ grep -q '^nameserver 127\\.0\\.0\\.1$' /etc/resolv.conf ||
   sed -i --follow-symlinks '0,/^nameserver/s//nameserver 127.0.0.1\\n&/' /etc/resolv.conf
 : >/run/prepended
 """
-# What NetworkManager itself says, in every mode. NO_STUB is written before /etc/resolv.conf, and nothing else writes it; OWN is what
-# a link may lead to and a guard may learn from.
+# What NetworkManager itself says, in every mode. NO_STUB is written before /etc/resolv.conf, and nothing else writes
+# it; OWN is what a link may lead to and a guard may learn from.
 NO_STUB, OWN = "/run/NetworkManager/no-stub-resolv.conf", "/run/NetworkManager/resolv.conf"
 
 

@@ -1,4 +1,4 @@
-"""systemd-networkd and systemd-resolved: where their servers are to be learned from, and what must not be taken for a loss."""
+"""systemd-networkd and systemd-resolved: where their servers are to be learned from, and what is no loss."""
 import networkd
 from checks import equal
 from host import LONGEST, RESOLV, expect, hold_for, wait_for
@@ -35,8 +35,8 @@ def start(host, resolv_conf, policy, network=networkd.NETWORK, t1=None):
 
 @scenario(net=NET, runs=("unguarded", "naive", "guarded"))
 def withdrawn_server_really_goes(host):
-    """resolved takes the servers of a regular /etc/resolv.conf for its own and writes them into its uplink file. Who learns from
-    that file (naive) learns its own servers back for ever; networkd's own state has no such loop."""
+    """resolved takes the servers of a regular /etc/resolv.conf for its own and writes them into its uplink file. Who
+    learns from that file (naive) learns its own servers back for ever; networkd's own state has no such loop."""
     start(host, f"nameserver {SERVER}\n", POLICY.format(upstream=UPLINK if host.variant == "naive" else LINKS), t1=4)
     host.inside("resolvectl", "status")  # it looks at /etc/resolv.conf when it is asked
     wait_for(lambda: set(host.nameservers(UPLINK)) == {SERVER}, lambda: f"resolved has {host.nameservers(UPLINK)}")
@@ -61,7 +61,8 @@ def servers_of_every_kind(host):
     host.far.lease6(V6)
     start(host, f"nameserver {STATIC}\n", POLICY.format(upstream=LINKS), ALL_KINDS)
     every, left = [STATIC, SERVER, V6], [STATIC]
-    networkd_has = lambda want: wait_for(lambda: link_servers(host) == want, lambda: f"networkd has {link_servers(host)}, not {want}")
+    networkd_has = lambda want: wait_for(lambda: link_servers(host) == want,
+                                         lambda: f"networkd has {link_servers(host)}, not {want}")
     networkd_has(every)
     if not host.guarded:
         return host.hold_servers([STATIC], 1)
@@ -138,8 +139,9 @@ def resolved_removed(host):
 
 @scenario(net=NET)
 def link_that_tmpfiles_makes(host):
-    """no /etc/resolv.conf at boot: systemd-tmpfiles makes the link to the stub (`L!`), then once more while the guardian looks on;
-    only CREATE tells of it. A file that is gone would be made anew after `settle`: later than a reader may be without it."""
+    """no /etc/resolv.conf at boot: systemd-tmpfiles makes the link to the stub (`L!`), then once more while the
+    guardian looks on; only CREATE tells of it. A file that is gone would be made anew after `settle`, later than a reader
+    may be without it."""
     policy = (f'[[guard]]\npath = "{RESOLV}"\nlink = "file"\nsettle = "{2 * LONGEST}s"\nupstream = ["{LINKS}"]\n'
               '[guard.nameservers]\ndeny = ["loopback"]\n')
     host.far.serve()

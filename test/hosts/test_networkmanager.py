@@ -1,4 +1,4 @@
-"""The OpenShift bootstrap (docs/incidents.md): a dispatcher script puts 127.0.0.1 first; the next rewrite takes it away."""
+"""The OpenShift bootstrap (docs/incidents.md): a script puts 127.0.0.1 first, the next rewrite takes it away."""
 import re
 import subprocess
 
@@ -18,8 +18,8 @@ first = ["{LOCAL}"]
 
 
 class Story:
-    """One boot, one rewrite after the other. Unguarded, each of them must lose 127.0.0.1, which is then put back by hand.
-    kept_off: NetworkManager doesn't write this /etc/resolv.conf at all; the failure is that its servers never arrive there."""
+    """One boot, one rewrite after the other. Unguarded, each of them must lose 127.0.0.1 for good; it is then put back
+    by hand. kept_off: NetworkManager doesn't write this /etc/resolv.conf at all, and its servers never arrive there."""
 
     def __init__(self, host, rc_manager, kept_off=False):
         self.host, self.kept_off = host, kept_off
@@ -33,7 +33,8 @@ class Story:
         if not beside:
             host.guard(self.policy)
         host.boot()
-        host.wait_unit("NetworkManager", seconds=20)  # where it waits for READY=1, 30 s pass: it makes its directory itself
+        # It makes its directory itself: were it to wait for READY=1, 30 s would pass.
+        host.wait_unit("NetworkManager", seconds=20)
         wait_for(lambda: host.read("/run/prepended") is not None, "the dispatcher's prepender")
         host.remove(PREPENDER_PATH)  # on a later `up` it would do what the guardian must
         if beside:
@@ -53,7 +54,8 @@ class Story:
         since = host.reader.now()
         stimulus()
         known = lambda: all(server in self.known_to_networkmanager() for server in writer)
-        wait_for(lambda: own_servers(host) == writer and known(), lambda: f"{name}: NetworkManager has {own_servers(host)}, not {writer}")
+        wait_for(lambda: own_servers(host) == writer and known(),
+                 lambda: f"{name}: NetworkManager has {own_servers(host)}, not {writer}")
         if not host.guarded:
             lost = [LOCAL] if self.kept_off else writer
             host.wait_servers(lost)
@@ -61,7 +63,7 @@ class Story:
         if not self.kept_off:
             wait_for(lambda: host.status()["restores"] > before, lambda: f"{name}: a restore in {host.status()}")
         if kept is not None:  # each rewrite on the way there is restored too
-            wait_for(lambda: host.status()["source"] == "last-good", lambda: f"{name}: no server of the writer's in {host.status()}")
+            wait_for(lambda: host.status()["source"] == "last-good", lambda: f"{name}: last good in {host.status()}")
         host.wait_servers([LOCAL, *(writer if kept is None else kept)])
         self.wait_same_search()
         return host.measure(name, since, LOCAL)
@@ -84,7 +86,8 @@ class Story:
                  lambda: f"search {search(RESOLV)}, NetworkManager says {search(NO_STUB)}")
 
     def reload(self, *flags):
-        self.step(" ".join(["nmcli general reload", *flags]), lambda: self.host.inside("nmcli", "general", "reload", *flags), [V4, V6])
+        words = ["nmcli", "general", "reload", *flags]
+        self.step(" ".join(words), lambda: self.host.inside(*words), [V4, V6])
 
     def reload_conf(self):
         """the one flag that rewrites nothing"""

@@ -1,4 +1,4 @@
-"""The other writers: DHCP clients, resolvconf in both kinds, an editor, a second guardian, and who copies the file once."""
+"""The other writers: DHCP clients, resolvconf of both kinds, an editor, a second guardian, who copies the file once."""
 import subprocess
 
 from checks import equal
@@ -45,7 +45,7 @@ def dhclient(host):
     start(host)
     step(host, "dhclient -4", lambda: host.inside("dhclient", "-4", "-1", "eth0"), [V4])
     shown = lambda: run("ip", "-6", "addr", "show", "dev", "eth0", "scope", "link")
-    wait_for(lambda: "inet6" in shown() and "tentative" not in shown(), lambda: f"duplicate address detection: {shown()}")
+    wait_for(lambda: "inet6" in shown() and "tentative" not in shown(), lambda: f"its own address, not {shown()}")
     step(host, "dhclient -6", lambda: host.inside("dhclient", "-6", "-1", "-pf", "/run/dhclient6.pid", "eth0"), [V6])
 
 
@@ -105,8 +105,8 @@ def second_guardian(host):
     """the lock lies on the guarded directory: one beside the host and one in it see each other"""
     start(host)
     host.wait_holds()
-    second = subprocess.run(host.command(PROGRAM, "--state-dir", "/tmp/s", "--runtime-dir", "/tmp/r", "run"), capture_output=True,
-                            text=True, check=False, timeout=20)
+    second = subprocess.run(host.command(PROGRAM, "--state-dir", "/tmp/s", "--runtime-dir", "/tmp/r", "run"),
+                            capture_output=True, text=True, check=False, timeout=20)
     equal(second.returncode, 3, "a second one in the host ended with")
     expect("another guardian guards this directory" in second.stderr, second.stderr)
     host.write("/config-beside.toml", POLICY)
