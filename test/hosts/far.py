@@ -47,15 +47,15 @@ class Far:
         return subprocess.Popen(self.command(*words), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def serve(self, dns=None, domain="lab.test", t1=None):
-        """DHCPv4 that names dns (itself, if none is said) and DNS for lab.test. t1: seconds until a lease is renewed."""
+        """DHCPv4 that names dns (without it, itself) and DNS for lab.test. t1: seconds until a lease is renewed."""
         self.name_servers(dns or f"{self.net}.1", domain)
         renewal = [f"--dhcp-option=option:T1,{t1}"] if t1 else []
         self.dnsmasq = self.start(
             "chroot", self.host.root, "dnsmasq", "--no-daemon", "--conf-file=/dev/null", "--no-resolv", "--no-hosts",
-            "--interface=far0", "--bind-interfaces", "--leasefile-ro", "--pid-file=", "--user=root", "--dhcp-authoritative",
-            "--no-ping", f"--dhcp-range={self.net}.50,{self.net}.99,255.255.255.0,120", "--log-facility=-",
-            f"--dhcp-option=option:router,{self.net}.1", f"--address=/lab.test/{self.net}.123", "--dhcp-optsfile=/dhcp-options",
-            *renewal)
+            "--interface=far0", "--bind-interfaces", "--leasefile-ro", "--pid-file=", "--user=root",
+            "--dhcp-authoritative", "--no-ping", f"--dhcp-range={self.net}.50,{self.net}.99,255.255.255.0,120",
+            "--log-facility=-", f"--dhcp-option=option:router,{self.net}.1", f"--address=/lab.test/{self.net}.123",
+            "--dhcp-optsfile=/dhcp-options", *renewal)
 
     def name_servers(self, dns, domain="lab.test"):
         """what the next DHCPv4 lease or renewal names"""
@@ -63,6 +63,10 @@ class Far:
         inside.write_text(f"option:dns-server,{dns}\noption:domain-name,{domain}\n")
         if self.dnsmasq:
             self.dnsmasq.send_signal(signal.SIGHUP)
+
+    def leases(self):
+        """how many DHCPv4 leases and renewals there were"""
+        return (self.scratch / "far.log").read_text().count("DHCPACK(")
 
     def serve6(self):
         self.lease_file = self.scratch / "lease6"

@@ -1,7 +1,8 @@
 """What keeps a host apart from the machine: namespaces and a cgroup of its own, whose pid 1 plays the case.
 
-Everything that is started dies with that pid 1, everything that is mounted or written with its mount namespace: the machine's
-network, /etc and /run aren't even visible to what runs inside. Where one of these isn't to be had, missing() says which.
+Everything that is started dies with that pid 1, everything that is mounted or written with its mount namespace: the
+machine's network, /etc and /run aren't even visible to what runs inside. Where one of these isn't to be had, missing()
+says which.
 """
 import contextlib
 import os
@@ -13,7 +14,8 @@ import subprocess
 
 from checks import wait_for
 
-TOOLS = {"debootstrap": "debootstrap", "ip": "iproute2", "unshare": "util-linux", "setpriv": "util-linux", "nsenter": "util-linux"}
+TOOLS = {"debootstrap": "debootstrap", "ip": "iproute2", "unshare": "util-linux", "setpriv": "util-linux",
+         "nsenter": "util-linux"}
 NAMESPACES = ["--mount", "--pid", "--net", "--uts", "--ipc"]
 
 
@@ -83,8 +85,8 @@ def remove_left_over():
 
 
 def run(words, deadline):
-    """Runs words as pid 1 of namespaces of their own; gives what they printed. Killed with all that they started at the deadline
-    (seconds), and when this process dies."""
+    """Runs words as pid 1 of namespaces of their own; gives what they printed. Killed with all that they started at the
+    deadline (seconds), and when this process dies."""
     with cgroup(cgroups()) as path:
         command = ["setpriv", "--pdeathsig", "KILL", "unshare", *NAMESPACES, "--fork", "--mount-proc", "--kill-child",
                    "--propagation", "private", *words]

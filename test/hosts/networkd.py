@@ -38,6 +38,14 @@ def wait_configured(host):
     wait_for(lambda: host.nameservers(UPLINK), "resolved's uplink file")
 
 
+def reconfigure(host):
+    """networkd forgets its lease and asks for it again"""
+    leases = host.far.leases()
+    host.inside("networkctl", "reconfigure", "eth0")
+    wait_for(lambda: host.far.leases() > leases, "a lease after networkctl reconfigure")
+    wait_configured(host)
+
+
 def move_to_bridge(host):
     """Azure CNI in bridge mode, its order of link operations (azure-container-networking, connectExternalInterface)"""
     shown = json.loads(run("ip", "-j", "-4", "addr", "show", "dev", "eth0", "scope", "global"))

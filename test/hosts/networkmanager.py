@@ -23,14 +23,16 @@ method=auto
 addr-gen-mode=eui64
 """
 # As openshift/installer's 30-local-dns-prepender: on `up` alone. lo comes up too, before eth0 has a server.
+PREPENDER_PATH = "/etc/NetworkManager/dispatcher.d/30-prepender"
 PREPENDER = """#!/bin/sh
 [ "$2" = up ] && [ "$1" = eth0 ] || exit 0
 grep -q '^nameserver 127\\.0\\.0\\.1$' /etc/resolv.conf ||
   sed -i --follow-symlinks '0,/^nameserver/s//nameserver 127.0.0.1\\n&/' /etc/resolv.conf
 : >/run/prepended
 """
-# What NetworkManager itself says, written before /etc/resolv.conf in every mode; nothing else writes it.
-OWN = "/run/NetworkManager/no-stub-resolv.conf"
+# What NetworkManager itself says, in every mode. NO_STUB is written before /etc/resolv.conf, and nothing else writes
+# it; OWN is what a link may lead to and a guard may learn from.
+NO_STUB, OWN = "/run/NetworkManager/no-stub-resolv.conf", "/run/NetworkManager/resolv.conf"
 
 
 def set_up(host, rc_manager, dispatcher=True):
@@ -38,7 +40,7 @@ def set_up(host, rc_manager, dispatcher=True):
     host.write("/etc/NetworkManager/system-connections/node.nmconnection", CONNECTION, mode=0o600)
     run("rm", "-f", host.path("/etc/NetworkManager/dispatcher.d/01-ifupdown"))
     if dispatcher:
-        host.write("/etc/NetworkManager/dispatcher.d/30-prepender", PREPENDER, mode=0o755)
+        host.write(PREPENDER_PATH, PREPENDER, mode=0o755)
     host.enable("NetworkManager", "NetworkManager-dispatcher")
 
 
@@ -54,4 +56,4 @@ def prepend(host):
 
 def own_servers(host):
     """what NetworkManager itself would have the file say"""
-    return host.nameservers(OWN)
+    return host.nameservers(NO_STUB)

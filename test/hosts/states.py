@@ -31,7 +31,7 @@ class States:
         return time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
 
     def gaps(self, since, right):
-        """for each time that right(servers) didn't hold after `since`, how long in microseconds; an open one until now"""
+        """for each time that right(servers) didn't hold after `since`: microseconds; an open one lasts until now"""
         seen = [*self.seen(), (self.now(), "end")]
         found = []
         for (at, state), (then, _) in zip(seen, seen[1:]):

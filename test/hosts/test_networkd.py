@@ -1,12 +1,12 @@
-"""systemd-networkd and systemd-resolved: where their servers are to be learned from, and what must not be taken for a loss."""
+"""systemd-networkd and systemd-resolved: where their servers are to be learned from, and what is no loss."""
 import networkd
 from checks import equal
-from host import RESOLV, expect, hold_for, wait_for
+from host import LONGEST, RESOLV, expect, hold_for, wait_for
 from networkd import STUB, UPLINK, link_servers
 from scenario import scenario
 
 NET = "10.77.0"
-SERVER, OTHER, STATIC, V6 = f"{NET}.1", f"{NET}.2", "203.0.113.9", "2001:db8:1::53"
+LOCAL, SERVER, OTHER, STATIC, V6 = "127.0.0.1", f"{NET}.1", f"{NET}.2", "203.0.113.9", "2001:db8:1::53"
 POLICY = '''[[guard]]
 path = "/etc/resolv.conf"
 link = "file"
@@ -29,13 +29,14 @@ def start(host, resolv_conf, policy, network=networkd.NETWORK, t1=None):
     networkd.set_up(host, resolv_conf, network)
     host.guard(policy)
     host.boot()
+    host.wait_unit("dbus")  # resolvectl and networkctl need it, the link doesn't
     networkd.wait_configured(host)
 
 
 @scenario(net=NET, runs=("unguarded", "naive", "guarded"))
 def withdrawn_server_really_goes(host):
-    """resolved takes the servers of a regular /etc/resolv.conf for its own and writes them into its uplink file. Who learns from
-    that file (naive) learns its own servers back for ever; networkd's own state has no such loop."""
+    """resolved takes the servers of a regular /etc/resolv.conf for its own and writes them into its uplink file. Who
+    learns from that file (naive) learns its own servers back for ever; networkd's own state has no such loop."""
     start(host, f"nameserver {SERVER}\n", POLICY.format(upstream=UPLINK if host.variant == "naive" else LINKS), t1=4)
     host.inside("resolvectl", "status")  # it looks at /etc/resolv.conf when it is asked
     wait_for(lambda: set(host.nameservers(UPLINK)) == {SERVER}, lambda: f"resolved has {host.nameservers(UPLINK)}")
@@ -43,13 +44,12 @@ def withdrawn_server_really_goes(host):
     wait_for(lambda: link_servers(host) == [OTHER], lambda: f"the renewal, networkd has {link_servers(host)}")
     host.inside("resolvectl", "status")
     if host.variant == "guarded":
-        host.wait_servers([OTHER])
+        host.wait_servers([OTHER], LONGEST)
         for _ in range(4):  # each time resolved reads the file anew, and writes its own
             host.inside("systemctl", "kill", "-s", "USR2", "systemd-resolved")
             host.inside("resolvectl", "status")
-            host.inside("networkctl", "reconfigure", "eth0")
-            networkd.wait_configured(host)
-            host.wait_servers([OTHER])
+            networkd.reconfigure(host)
+            host.wait_servers([OTHER], LONGEST)
     else:
         hold_for(lambda: SERVER in host.servers(), lambda: f"the withdrawn server went: {host.servers()}", 2)
 
@@ -60,17 +60,19 @@ def servers_of_every_kind(host):
     host.far.serve6()
     host.far.lease6(V6)
     start(host, f"nameserver {STATIC}\n", POLICY.format(upstream=LINKS), ALL_KINDS)
-    wait_for(lambda: sorted(link_servers(host)) == sorted([STATIC, SERVER, V6]), lambda: f"networkd has {link_servers(host)}")
+    every, left = [STATIC, SERVER, V6], [STATIC]
+    networkd_has = lambda want: wait_for(lambda: link_servers(host) == want,
+                                         lambda: f"networkd has {link_servers(host)}, not {want}")
+    networkd_has(every)
     if not host.guarded:
-        return hold_for(lambda: host.servers() == [STATIC], lambda: f"the leases arrived: {host.servers()}", 1)
-    host.wait_servers(link_servers(host))
-    known = host.servers()
+        return host.hold_servers([STATIC], 1)
+    host.wait_servers(every, LONGEST)
     host.far.carrier(False)
-    wait_for(lambda: SERVER not in link_servers(host), lambda: f"the lost lease, networkd has {link_servers(host)}")
-    left = link_servers(host)
-    host.wait_servers(left or known)
+    networkd_has(left)
+    host.wait_servers(left, LONGEST)
     host.far.carrier(True)
-    return wait_for(lambda: sorted(host.servers()) == sorted(known), lambda: f"the leases back, {RESOLV} has {host.servers()}")
+    networkd_has(every)
+    return host.wait_servers(every, LONGEST)
 
 
 @scenario(net=NET)
@@ -84,8 +86,7 @@ def reconfigure_without_a_gap(host):
     since = host.reader.now()
     gaps = lambda: host.reader.gaps(since, lambda servers: servers == [SERVER])
     for _ in range(3 if host.guarded else 30):
-        host.inside("networkctl", "reconfigure", "eth0")
-        networkd.wait_configured(host)
+        networkd.reconfigure(host)
         if gaps():  # unguarded, a reader that is kept from the processor can miss one
             break
     if host.guarded:
@@ -103,7 +104,7 @@ def resolvectl_dns(host):
     start(host, "uplink", policy)
     host.inside("resolvectl", "dns", "eth0", STATIC)
     if host.guarded:
-        host.wait_servers([OTHER, STATIC])
+        host.wait_servers([OTHER, STATIC], LONGEST)
         equal(host.linked(), ".." + UPLINK, "the link")
         host.wait_holds()
     else:
@@ -112,21 +113,37 @@ def resolvectl_dns(host):
 
 @scenario(net=NET)
 def resolved_removed(host):
-    """dpkg -r: rm of the stub link, then a copy of the uplink file, empty for a moment"""
-    policy = f'[[guard]]\npath = "{RESOLV}"\nlink = "file"\nupstream = ["{LINKS}"]\n[guard.nameservers]\nfirst = ["127.0.0.1"]\n'
-    start(host, "stub", policy)
-    host.inside("dpkg", "-r", "--force-depends", "systemd-resolved")
+    """dpkg -r: rm of the stub link, then a copy of the uplink file, empty for a moment, which no later lease reaches"""
+    policy = f'[[guard]]\npath = "{RESOLV}"\nupstream = ["{LINKS}"]\n[guard.nameservers]\nfirst = ["{LOCAL}"]\n'
+    start(host, "stub", policy, t1=4)
     if host.guarded:
-        host.wait_servers(["127.0.0.1", SERVER])
-        host.wait_holds()
+        host.wait_servers([LOCAL, SERVER])
+        equal(host.linked(), ".." + STUB, "the link")
+    rewrites = host.status()["rewrites"] if host.guarded else 0
+    since = host.reader.now()
+    host.inside("dpkg", "-r", "--force-depends", "systemd-resolved")
+    equal(host.linked(), None, "a link")
+    if host.guarded:
+        wait_for(lambda: host.status()["rewrites"] > rewrites, lambda: f"a rewrite in {host.status()}")
+        host.wait_servers([LOCAL, SERVER])
     else:
         host.wait_servers([SERVER])
+    host.far.name_servers(OTHER)
+    wait_for(lambda: link_servers(host) == [OTHER], lambda: f"the renewal, networkd has {link_servers(host)}")
+    if not host.guarded:
+        return host.hold_servers([SERVER], 2)
+    host.wait_servers([LOCAL, OTHER])
+    host.wait_holds()
+    return host.measure("dpkg -r systemd-resolved", since, LOCAL)
 
 
 @scenario(net=NET)
 def link_that_tmpfiles_makes(host):
-    """no /etc/resolv.conf at boot: systemd-tmpfiles makes the link to the stub (`L!`), which only CREATE tells of"""
-    policy = f'[[guard]]\npath = "{RESOLV}"\nlink = "file"\nupstream = ["{LINKS}"]\n[guard.nameservers]\ndeny = ["loopback"]\n'
+    """no /etc/resolv.conf at boot: systemd-tmpfiles makes the link to the stub (`L!`), then once more while the
+    guardian looks on; only CREATE tells of it. A file that is gone would be made anew after `settle`, later than a reader
+    may be without it."""
+    policy = (f'[[guard]]\npath = "{RESOLV}"\nlink = "file"\nsettle = "{2 * LONGEST}s"\nupstream = ["{LINKS}"]\n'
+              '[guard.nameservers]\ndeny = ["loopback"]\n')
     host.far.serve()
     networkd.set_up(host, "stub")
     host.remove(RESOLV)
@@ -135,6 +152,12 @@ def link_that_tmpfiles_makes(host):
     networkd.wait_configured(host)
     if host.guarded:
         host.wait_servers([SERVER])
-        return equal(host.linked(), None, "a link")
-    host.wait_servers(["127.0.0.53"])
-    return equal(host.linked(), ".." + STUB, "the link")
+    since, rewrites = host.reader.now(), host.status()["rewrites"] if host.guarded else 0
+    host.inside("sh", "-c", f"rm {RESOLV} && systemd-tmpfiles --create --boot systemd-resolve.conf")
+    if not host.guarded:
+        host.wait_servers(["127.0.0.53"])
+        return equal(host.linked(), ".." + STUB, "the link")
+    wait_for(lambda: host.status()["rewrites"] > rewrites, lambda: f"a rewrite in {host.status()}")
+    host.wait_servers([SERVER])
+    equal(host.linked(), None, "a link")
+    return host.measure("tmpfiles", since, SERVER)

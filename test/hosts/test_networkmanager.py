@@ -1,12 +1,13 @@
-"""The OpenShift bootstrap (docs/incidents.md): a dispatcher script puts 127.0.0.1 first; the next rewrite takes it away."""
+"""The OpenShift bootstrap (docs/incidents.md): a script puts 127.0.0.1 first, the next rewrite takes it away."""
 import re
 import subprocess
 
-from host import RESOLV, expect, wait_for
-from networkmanager import OWN, own_servers, prepend, set_up
+from host import RESOLV, hold_for, wait_for
+from networkmanager import NO_STUB, OWN, PREPENDER_PATH, own_servers, prepend, set_up
 from scenario import scenario
 
 LOCAL, STALE = "127.0.0.1", "198.51.100.9"
+NOBODYS = "# of another network manager\n"
 V4, V6, NEW4 = "192.0.2.53", "2001:db8:1::53", "192.0.2.54"
 POLICY = f'''[[guard]]
 path = "{RESOLV}"
@@ -17,13 +18,12 @@ first = ["{LOCAL}"]
 
 
 class Story:
-    """One boot, one rewrite after the other. Unguarded, each of them must lose 127.0.0.1, which is then put back by hand.
-    kept_off: NetworkManager doesn't write this /etc/resolv.conf at all; the failure is that its servers never arrive there."""
+    """One boot, one rewrite after the other. Unguarded, each of them must lose 127.0.0.1 for good; it is then put back
+    by hand. kept_off: NetworkManager doesn't write this /etc/resolv.conf at all, and its servers never arrive there."""
 
     def __init__(self, host, rc_manager, kept_off=False):
         self.host, self.kept_off = host, kept_off
         set_up(host, rc_manager)
-        host.write("/run/NetworkManager/resolv.conf", f"nameserver {STALE}\n")
         self.policy = POLICY.format(upstream=f'upstream = ["{OWN}"]' if kept_off else "")
         host.far.serve(dns=V4, domain="lab.example", t1=4)
         host.far.serve6()
@@ -33,35 +33,46 @@ class Story:
         if not beside:
             host.guard(self.policy)
         host.boot()
+        # It makes its directory itself: were it to wait for READY=1, 30 s would pass.
+        host.wait_unit("NetworkManager", seconds=20)
         wait_for(lambda: host.read("/run/prepended") is not None, "the dispatcher's prepender")
+        host.remove(PREPENDER_PATH)  # on a later `up` it would do what the guardian must
         if beside:
             host.guard_beside(self.policy)
+        if host.guarded:
+            host.wait_holds()
         if self.kept_off and not host.guarded:
             prepend(host)
             return host.wait_servers([LOCAL])
         return host.wait_servers([LOCAL, V4])
 
     def step(self, name, stimulus, writer, kept=None):
-        """writer: what NetworkManager itself then says; kept: what must stand behind 127.0.0.1, where that isn't it.
-        Unguarded, `up` is dispatched again by some: the prepender then puts 127.0.0.1 back, after a while without it."""
-        host, want = self.host, [LOCAL, *(writer if kept is None else kept)]
-        if not host.guarded:
-            prepend(host)
-            wait_for(lambda: host.servers()[:1] == [LOCAL], "127.0.0.1 put back by hand")
-        before = host.status()["rewrites"] if host.guarded else 0
+        """writer: what NetworkManager itself then says; kept: what must stand behind 127.0.0.1, where that isn't it."""
+        host = self.host
+        self.prepend()
+        before = host.status()["restores"] if host.guarded else 0
         since = host.reader.now()
         stimulus()
         known = lambda: all(server in self.known_to_networkmanager() for server in writer)
-        wait_for(lambda: own_servers(host) == writer and known(), lambda: f"{name}: NetworkManager has {own_servers(host)}, not {writer}")
+        wait_for(lambda: own_servers(host) == writer and known(),
+                 lambda: f"{name}: NetworkManager has {own_servers(host)}, not {writer}")
         if not host.guarded:
-            was_lost = lambda: host.reader.gaps(since, lambda servers: servers[:1] == [LOCAL])
-            lost = (lambda: host.servers() == [LOCAL]) if self.kept_off else was_lost
-            return wait_for(lost, lambda: f"{name} to show the failure, but: {host.servers()}")
+            lost = [LOCAL] if self.kept_off else writer
+            host.wait_servers(lost)
+            return host.hold_servers(lost, 1)
         if not self.kept_off:
-            wait_for(lambda: host.status()["rewrites"] > before, lambda: f"{name}: a rewrite in {host.status()}")
-        host.wait_servers(want)
+            wait_for(lambda: host.status()["restores"] > before, lambda: f"{name}: a restore in {host.status()}")
+        if kept is not None:  # each rewrite on the way there is restored too
+            wait_for(lambda: host.status()["source"] == "last-good", lambda: f"{name}: last good in {host.status()}")
+        host.wait_servers([LOCAL, *(writer if kept is None else kept)])
         self.wait_same_search()
         return host.measure(name, since, LOCAL)
+
+    def prepend(self):
+        """by hand, where there is no guardian"""
+        if not self.host.guarded:
+            prepend(self.host)
+        wait_for(lambda: self.host.servers()[:1] == [LOCAL], lambda: f"127.0.0.1 first, not {self.host.servers()}")
 
     def known_to_networkmanager(self):
         """of the device, asked of the daemon itself: after its restart its files still say what the former one knew"""
@@ -71,10 +82,20 @@ class Story:
 
     def wait_same_search(self):
         search = lambda name: [line for line in (self.host.read(name) or "").splitlines() if line.startswith("search")]
-        wait_for(lambda: search(RESOLV) == search(OWN), lambda: f"search {search(RESOLV)}, NetworkManager says {search(OWN)}")
+        wait_for(lambda: search(RESOLV) == search(NO_STUB),
+                 lambda: f"search {search(RESOLV)}, NetworkManager says {search(NO_STUB)}")
 
     def reload(self, *flags):
-        self.step(" ".join(["nmcli general reload", *flags]), lambda: self.host.inside("nmcli", "general", "reload", *flags), [V4, V6])
+        words = ["nmcli", "general", "reload", *flags]
+        self.step(" ".join(words), lambda: self.host.inside(*words), [V4, V6])
+
+    def reload_conf(self):
+        """the one flag that rewrites nothing"""
+        self.prepend()
+        seen = lambda: (self.host.servers(), self.host.status()["rewrites"] if self.host.guarded else 0)
+        before = seen()
+        self.host.inside("nmcli", "general", "reload", "conf")
+        hold_for(lambda: seen() == before, lambda: f"nmcli general reload conf: {before} became {seen()}", 1)
 
     def all_steps(self):
         host = self.host
@@ -82,8 +103,7 @@ class Story:
         self.reload("dns-rc")
         self.reload("dns-full")
         self.reload()
-        host.inside("nmcli", "general", "reload", "conf")  # rewrites nothing
-        expect(not host.guarded or host.servers() == [LOCAL, V4, V6], f"nmcli general reload conf: {host.servers()}")
+        self.reload_conf()
         self.step("hostname", lambda: host.inside("nmcli", "general", "hostname", "node.other.example"), [V4, V6])
         self.step("DHCPv4 renewal", lambda: host.far.name_servers(NEW4, "lab.example"), [NEW4, V6])
         self.step("restart", lambda: host.inside("systemctl", "restart", "NetworkManager"), [NEW4, V6])
@@ -93,13 +113,21 @@ class Story:
             host.wait_holds()
 
 
+def play(host, rc_manager, link_to=None, **words):
+    """link_to: where the link leads; without it /etc/resolv.conf is a regular file"""
+    story = Story(host, rc_manager, **words)
+    if link_to:
+        host.link(RESOLV, link_to)
+    else:
+        host.write(RESOLV, NOBODYS if story.kept_off else f"nameserver {STALE}\n")
+    story.boot()
+    story.all_steps()
+
+
 @scenario()
 def openshift_bootstrap(host):
     """rc-manager=auto and a regular file: the incident, and every other rewrite that does the same"""
-    story = Story(host, "auto")
-    host.write(RESOLV, f"nameserver {STALE}\n")
-    story.boot()
-    story.all_steps()
+    play(host, "auto")
 
 
 @scenario()
@@ -112,36 +140,40 @@ def openshift_bootstrap_from_beside(host):
 
 
 @scenario()
-def link_to_networkmanagers_own_file(host):
-    story = Story(host, "symlink")
-    host.link(RESOLV, "/run/NetworkManager/resolv.conf")
-    story.boot()
-    story.all_steps()
+def rc_manager_symlink(host):
+    play(host, "symlink", OWN)
+
+
+@scenario()
+def rc_manager_symlink_and_a_regular_file(host):
+    play(host, "symlink")
 
 
 @scenario()
 def rc_manager_file(host):
-    story = Story(host, "file")
-    host.write(RESOLV, f"nameserver {STALE}\n")
-    story.boot()
-    story.all_steps()
+    play(host, "file")
+
+
+@scenario()
+def rc_manager_file_and_a_link_to_its_own(host):
+    play(host, "file", OWN)
 
 
 @scenario()
 def rc_manager_file_through_a_link(host):
     """a temporary file renamed beside the link's target: no event in /etc"""
-    story = Story(host, "file")
     host.write("/run/elsewhere/resolv.conf", f"nameserver {STALE}\n")
-    host.link(RESOLV, "../run/elsewhere/resolv.conf")
-    story.boot()
-    story.all_steps()
+    play(host, "file", "../run/elsewhere/resolv.conf")
 
 
 @scenario()
-def link_elsewhere_that_networkmanager_keeps_off(host):
-    """rc-manager=auto never writes through a foreign link: its servers come from its own file, as `upstream`"""
-    story = Story(host, "auto", kept_off=True)
-    host.write("/run/elsewhere/resolv.conf", "# of another network manager\n")
-    host.link(RESOLV, "../run/elsewhere/resolv.conf")
-    story.boot()
-    story.all_steps()
+def rc_manager_auto_and_a_link_elsewhere(host):
+    """it never writes through a foreign link: its servers come from its own file, as `upstream`"""
+    host.write("/run/elsewhere/resolv.conf", NOBODYS)
+    play(host, "auto", "../run/elsewhere/resolv.conf", kept_off=True)
+
+
+@scenario()
+def rc_manager_unmanaged(host):
+    """nodes of on-premises OpenShift: the same upstream, and a regular file that NetworkManager never writes"""
+    play(host, "unmanaged", kept_off=True)

@@ -1,8 +1,8 @@
-"""The other writers: DHCP clients, resolvconf in both kinds, an editor, a second guardian, and who copies the file once."""
+"""The other writers: DHCP clients, resolvconf of both kinds, an editor, a second guardian, who copies the file once."""
 import subprocess
 
 from checks import equal
-from host import PROGRAM, RESOLV, UNIT, expect, run, wait_for
+from host import LONGEST, PROGRAM, RESOLV, UNIT, expect, run, wait_for
 from networkmanager import prepend
 from networkmanager import set_up as set_up_networkmanager
 from scenario import scenario
@@ -44,7 +44,8 @@ def dhclient(host):
     host.far.lease6(V6)
     start(host)
     step(host, "dhclient -4", lambda: host.inside("dhclient", "-4", "-1", "eth0"), [V4])
-    wait_for(lambda: "tentative" not in run("ip", "-6", "addr", "show", "dev", "eth0", "scope", "link"), "duplicate address detection")
+    shown = lambda: run("ip", "-6", "addr", "show", "dev", "eth0", "scope", "link")
+    wait_for(lambda: "inet6" in shown() and "tentative" not in shown(), lambda: f"its own address, not {shown()}")
     step(host, "dhclient -6", lambda: host.inside("dhclient", "-6", "-1", "-pf", "/run/dhclient6.pid", "eth0"), [V6])
 
 
@@ -95,7 +96,7 @@ def sed_through_a_link(host):
     if not host.guarded:
         host.wait_servers([LOCAL])
         return equal(host.linked(), None, "the link")
-    host.wait_servers([V4])
+    host.wait_servers([V4], LONGEST)
     return wait_for(lambda: host.linked() == target, lambda: f"the link, {host.linked()}")
 
 
@@ -104,8 +105,8 @@ def second_guardian(host):
     """the lock lies on the guarded directory: one beside the host and one in it see each other"""
     start(host)
     host.wait_holds()
-    second = subprocess.run(host.command(PROGRAM, "--state-dir", "/tmp/s", "--runtime-dir", "/tmp/r", "run"), capture_output=True,
-                            text=True, check=False, timeout=20)
+    second = subprocess.run(host.command(PROGRAM, "--state-dir", "/tmp/s", "--runtime-dir", "/tmp/r", "run"),
+                            capture_output=True, text=True, check=False, timeout=20)
     equal(second.returncode, 3, "a second one in the host ended with")
     expect("another guardian guards this directory" in second.stderr, second.stderr)
     host.write("/config-beside.toml", POLICY)
