@@ -76,7 +76,7 @@ def spec_uses_the_macros_where_there_are_some(scratch):
                             ("fedora 42", "boost-devel")):
         required = scratch.run("rpmspec", "-q", "--buildrequires", "--define", release, SPEC).stdout
         expect(needed in required, f"{release} builds with {required}")
-    files = scratch.run("rpmspec", "-q", "--qf", "[%{FILENAMES}\n]", "--define", "_sbindir /usr/bin", SPEC).stdout.split()
+    files = scratch.run("rpmspec", "-P", "--define", "_sbindir /usr/bin", SPEC).stdout.split("%files")[1].split()
     expect("/usr/sbin/resolv-guardian" in files, f"where sbin is bin the units find no program: {files}")
 
 
