@@ -140,8 +140,8 @@ def resolved_removed(host):
 @scenario(net=NET)
 def link_that_tmpfiles_makes(host):
     """no /etc/resolv.conf at boot: systemd-tmpfiles makes the link to the stub (`L!`), then once more while the
-    guardian looks on; only CREATE tells of it. A file that is gone would be made anew after `settle`, later than a reader
-    may be without it."""
+    guardian looks on; only CREATE tells of it. A file that is gone would be made anew after `settle`, which is later
+    than a reader may be without it."""
     policy = (f'[[guard]]\npath = "{RESOLV}"\nlink = "file"\nsettle = "{2 * LONGEST}s"\nupstream = ["{LINKS}"]\n'
               '[guard.nameservers]\ndeny = ["loopback"]\n')
     host.far.serve()
