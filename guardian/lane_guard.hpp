@@ -47,6 +47,7 @@ struct LaneGuard {
 
   Pace pace;
   bool was_refused = false;
+  bool from_upstream = false;  ///< the servers behind ours came from upstream when it held, and no writer came since
 
   // What came out of exchanges and is still open: watch number -> the file, and which document it belongs to.
   struct Orphan {

@@ -17,6 +17,13 @@ constexpr std::size_t kMaxOrphans = 16, kHeldDirectories = 256;
 // An fsync makes the whole file system commit, and writers wait for it: not while they are at it.
 constexpr milliseconds kDurableQuiet{1000}, kDurableMost{30000};
 
+// networkd has no server for some 30 ms at each reconfigure: what it said before stands that long.
+bool waits_for_upstream(const LaneGuard& guard, const Decision& decision) {
+  const Guarded& guarded = guard.guarded;
+  const bool lost = guard.from_upstream && decision.content.source != Source::upstream;
+  return lost && !guard.forced && guarded.seen.kind == NodeKind::file && guarded.known == guarded.seen.bytes;
+}
+
 // What may write now, and when. Fights alone are delayed; content that changes nothing for a resolver waits for quiet.
 std::optional<Held> gate(LaneGuard& guard, const Decision& decision) {
   const Policy& policy = guard.guarded.policy;
@@ -31,6 +38,7 @@ std::optional<Held> gate(LaneGuard& guard, const Decision& decision) {
     guard.settle_at = guard.last_change + policy.settle;
     return Held{State::settling, "the kind of file alone is wrong: it waits for quiet"};
   }
+  if (waits_for_upstream(guard, decision)) return Held{State::settling, upstream_lost_reason()};
   guard.fight = fight_key(decision);
   // A write in place that fails is an event itself: it must not be the reason for the next one.
   if (guard.fight == guard.failed_drift) return Held{State::failed, guard.last_failure};
@@ -213,6 +221,7 @@ void LaneLoop::settle_outcome(LaneGuard& guard, Outcome& outcome, Time begun) {
   }
   const Lists read_before = guard.status.read;
   guard.describe(outcome.decision);
+  if (outcome.holds()) guard.from_upstream = guard.status.source == Source::upstream;
   keep_open(guard, outcome);
   if (restored) {
     const Place place = outcome.decision.at_name ? guard.guarded.seen.name() : guard.guarded.seen.target();
@@ -244,6 +253,7 @@ void LaneLoop::note_events(LaneGuard& guard, const std::vector<Event>& events) {
   for (const Event& event : events) {
     guard.status.rewrites += event.kind == Event::Kind::rewrite ? 1 : 0;
     guard.documents += event.kind == Event::Kind::rewrite ? 1 : 0;
+    guard.from_upstream = guard.from_upstream && event.kind != Event::Kind::rewrite;
     if (event.kind == Event::Kind::rewrite) guard.last_writer = event.writer.apparent;
     if (event.kind != Event::Kind::restore) continue;
     ++guard.status.restores;

@@ -47,6 +47,8 @@ std::string no_interface_reason(const std::string& zone) { return "there is no i
 
 std::string no_address_reason() { return "no interface has an address for it"; }
 
+std::string upstream_lost_reason() { return "its upstream has no server: for `settle` that may change"; }
+
 std::string not_listed_reason(const std::string& error) { return "which files match can't be told: " + error; }
 
 std::string no_match_reason() { return "no file matches"; }

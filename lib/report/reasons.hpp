@@ -37,6 +37,8 @@ namespace rg {
 /// Why there is no source address, where the kernel has no error for it.
 [[nodiscard]] std::string no_interface_reason(const std::string& zone);
 [[nodiscard]] std::string no_address_reason();
+/// What stands came from `upstream`, which has no server now.
+[[nodiscard]] std::string upstream_lost_reason();
 /// A glob some of whose directories can't be looked into.
 [[nodiscard]] std::string not_listed_reason(const std::string& error);
 /// A glob without a match.

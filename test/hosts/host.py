@@ -127,7 +127,7 @@ class Host:
     def boot(self):
         """The readers look from before the first writer on."""
         for name in self.watched:
-            states, nap = f"{self.scratch}/states{len(self.readers)}", 0 if self.settings.busy else 500
+            states, nap = f"{self.scratch}/states{len(self.readers)}", 0 if self.settings.busy else 2000
             self.readers[name] = States(self.settings.reader, self.root, name, states, nap)
         command = ["setpriv", f"--bounding-set={CAPABILITIES}", "unshare", "--mount", "--pid", "--uts", "--ipc",
                    "--cgroup", "--fork", "--kill-child", "sh", "-euc", BOOT, self.root]

@@ -23,7 +23,10 @@ LAYERS = {"openresolv": ["openresolv"], "resolvconf": ["resolvconf"]}
 # What a container can't have, or what would change the files of a host that a case looks at.
 MASKED = ["systemd-networkd-wait-online", "NetworkManager-wait-online", "systemd-sysctl", "systemd-modules-load", "systemd-udevd",
           "systemd-timesyncd", "getty.target", "console-getty", "apt-daily.timer", "apt-daily-upgrade.timer", "e2scrub_all.timer",
-          "fstrim.timer", "dpkg-db-backup.timer", "dhcpcd"]
+          "fstrim.timer", "dpkg-db-backup.timer", "dhcpcd",
+          # Of no use here, and each takes its time at every boot.
+          "systemd-sysusers", "systemd-update-utmp", "systemd-update-utmp-runlevel", "systemd-journal-flush",
+          "systemd-random-seed", "systemd-machine-id-commit", "systemd-udev-trigger", "kmod-static-nodes", "e2scrub_reap"]
 DISABLED = ["NetworkManager", "NetworkManager-dispatcher", "systemd-networkd", "systemd-resolved"]
 ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"}
 

@@ -216,3 +216,28 @@ def updating_goes_in_order(world):
     for path in paths:
         world.wait_servers(HELD, path)
     wait_for(lambda: world.status()["phase"] == "reconciling", "phase reconciling")
+
+
+@case()
+def an_upstream_that_has_no_server_for_a_moment(world):
+    """networkd forgets a lease and has it again at each reconfigure: the servers and domains of the file are no answer to that"""
+    upstream, said = "/run/nm.conf", conf("192.0.2.53", search="corp.example")
+    world.configure(guard(upstream=[upstream], settle="3s"))
+    world.write(conf("192.0.2.60", search="old.example"))
+    world.write(said, upstream)
+    world.start()
+    held = world.read()
+    world.rename_in("# none\n", upstream)
+    world.wait_state("settling", reason="its upstream has no server")
+    world.rename_in(said, upstream)
+    world.wait_state("holds")
+    equal((world.read(), world.guard_status()["restores"]), (held, 1), "the file, and how often it was written")
+    world.rename_in("# none\n", upstream)
+    world.wait_servers(["127.0.0.1", "192.0.2.60"])
+    world.rename_in(conf("192.0.2.54"), upstream)
+    world.wait_servers(["127.0.0.1", "192.0.2.54"])
+    world.rename_in("# none\n", upstream)
+    world.rename_in(conf("192.0.2.61"))
+    begin = time.monotonic()
+    world.wait_servers(["127.0.0.1", "192.0.2.61"])
+    expect(time.monotonic() - begin < 2, "a writer's own file had to wait for the upstream")
