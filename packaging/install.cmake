@@ -19,8 +19,9 @@ install(FILES ${packaging}/completions/_resolv-guardian DESTINATION ${data}/zsh/
 install(FILES ${packaging}/completions/resolv-guardian.fish DESTINATION ${data}/fish/vendor_completions.d)
 file(GLOB documents CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/*.md)
 install(FILES ${CMAKE_SOURCE_DIR}/README.md ${packaging}/copyright ${documents} DESTINATION ${CMAKE_INSTALL_DOCDIR})
-file(GLOB policies CONFIGURE_DEPENDS ${packaging}/openshift/*.toml ${packaging}/azure/*.toml)
+file(GLOB policies CONFIGURE_DEPENDS ${packaging}/openshift/*.toml ${packaging}/openshift/*.bu ${packaging}/azure/*.toml)
 install(FILES ${packaging}/etc/config.toml ${policies} DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+install(DIRECTORY ${packaging}/kubernetes DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 # Not beside them: images are made without documentation.
 install(FILES ${packaging}/systemd/wait-for-order.conf DESTINATION ${data}/resolv-guardian)
 

@@ -103,4 +103,10 @@ bool note_source_addresses(Memory& memory, const NameserverPolicy& policy);
 /// Every line of a guarded file that is our own comment begins so.
 inline constexpr std::string_view kCommentPrefix = "# resolv-guardian";
 
+/// Our comment stands in it: somebody edited and saved what we had written.
+[[nodiscard]] bool is_copy_of_ours(std::string_view bytes);
+
+/// Such a copy less our comment and less our servers, domains and options; the other lines byte for byte.
+[[nodiscard]] std::string without_ours(const Policy& policy, const Memory& memory, std::string_view bytes);
+
 }  // namespace rg

@@ -47,6 +47,14 @@ bool is_cut(const Document& document) {
   return document.kind == Document::Kind::file && document.bytes.size() > kMaxFileBytes;
 }
 
+// Who edited our own file saved our lines with his: those aren't his.
+Document without_our_lines(const Guarded& guarded) {
+  Document document = *guarded.memory.document;
+  if (document.kind != Document::Kind::file || !is_copy_of_ours(document.bytes)) return document;
+  document.bytes = without_ours(guarded.policy, guarded.memory, document.bytes);
+  return document;
+}
+
 Replacement give_back(const Guarded& guarded, const Document& document) {
   const Seen& seen = guarded.seen;
   Replacement back;
@@ -80,8 +88,10 @@ Result<Released> release(Guarded& guarded, Files& files) {
   for (int i = 0; i < kTries; ++i) {
     guarded.seen = files.observe(guarded.policy.path);
     const bool ours = is_ours(guarded, true) || is_our_link(guarded);
-    if (!ours || !guarded.memory.document) return Released::nothing;
-    const Document& document = *guarded.memory.document;
+    const bool edited = !ours && guarded.seen.kind == NodeKind::file && is_copy_of_ours(guarded.seen.bytes);
+    if (edited) take_document(guarded, true);
+    if ((!ours && !edited) || !guarded.memory.document) return Released::nothing;
+    const Document document = without_our_lines(guarded);
     if (is_cut(document)) {
       return Error{EFBIG, "give back " + guarded.policy.path +
                               ": what its writer left is longer than 1 MiB, and only the beginning of it is kept"};

@@ -165,7 +165,7 @@ void take_document(Guarded& guarded, bool finished) {
 // A writer who names a former address of this host means it; an editor who saves our own file again doesn't.
 void renew_source_addresses(Guarded& guarded) {
   const auto& document = guarded.memory.document;
-  const bool copied = document && document->bytes.find(kCommentPrefix) != std::string::npos;
+  const bool copied = document && is_copy_of_ours(document->bytes);
   if (!copied) guarded.memory.source_addresses.clear();
   note_source_addresses(guarded.memory, guarded.policy.nameservers);
 }

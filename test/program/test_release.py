@@ -75,6 +75,25 @@ def release_gives_back_through_the_link(world):
 
 
 @case(tags="sanitize")
+def release_of_our_file_that_was_edited(world):
+    """An editor saves our lines with his: 127.0.0.1 must not stay behind when the guardian goes."""
+    world.write(conf("192.0.2.53", search="corp.example"))
+    world.configure(guard())
+    guardian = world.start()
+    world.wait_servers(["127.0.0.1", "192.0.2.53"])
+    edited = world.read().replace("192.0.2.53", "192.0.2.66")
+    world.rename_in(edited)
+    wait_for(lambda: world.guard_status()["learned"]["nameservers"] == ["192.0.2.66"], "the edit is learned")
+    world.run("release", code=0)
+    equal(world.read(), conf("192.0.2.66", search="corp.example"), "after release")
+    guardian.stop()
+    world.run("resume", code=None)
+    world.rename_in(edited)
+    world.run("release", code=0)
+    equal(world.read(), conf("192.0.2.66", search="corp.example"), "after release without a guardian")
+
+
+@case(tags="sanitize")
 def release_without_a_guardian_pauses_too(world):
     world.configure(guard())
     text, mode = left_by_a_writer(world)
