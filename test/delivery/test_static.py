@@ -8,7 +8,7 @@ import shutil
 
 from harness import Skip, case
 from scratch import DIST, SOURCE, VERSION
-from world import conf, guard
+from world import conf, guard, wait_for
 
 from checks import equal, expect
 
@@ -90,7 +90,7 @@ def guards_where_it_belongs(scratch, arch):
     world.write(conf("192.0.2.55"))
     world.wait_servers(["127.0.0.1", "192.0.2.55"])
     world.wait_state("holds")
-    equal(world.history("restore")[-1]["outcome"], "restored", "the last restore")
+    wait_for(lambda: [e["outcome"] for e in world.history("restore")][-1:] == ["restored"], "the last restore in the history")
     world.run("release", code=0)
     equal(world.servers(), ["192.0.2.55"], "after release")
     guardian.stop()

@@ -33,7 +33,7 @@ def stays_closed(world, guardian, reason):
     expect("READY=1" not in guardian.lines(), "READY before the gate opened")
     found = world.guard_status()
     expect(found["failures"] >= 1 and found["attempt"] >= 1, f"no failure is counted: {found}")
-    expect(world.history("failure", "/etc/resolv.conf"), "no failure in the history")
+    wait_for(lambda: world.history("failure", "/etc/resolv.conf"), "a failure in the history")
 
 
 def opens(world, guardian):

@@ -48,7 +48,7 @@ def an_address_that_comes_later(world):
     hold_for(lambda: (world.servers(), world.servers(SECOND)) == (["192.0.2.53"], ["192.0.2.60"]), "a guard was written", 0.5)
     equal((world.status()["phase"], world.guard_status(SECOND)["state"]), ("updating", "waiting"))
     expect("READY=1" not in guardian.lines(), "READY without an address")
-    equal(len(world.history("failure", RESOLV)), 1, "failures in the history")
+    wait_for(lambda: len(world.history("failure", RESOLV)) == 1, "one failure in the history")
     network.node()
     world.wait_servers(["10.0.0.7", "192.0.2.53"], seconds=SOON)
     world.wait_servers(["127.0.0.1", "192.0.2.60"], SECOND)
@@ -105,7 +105,8 @@ def a_route_that_vanishes(world):
     found = world.wait_state("waiting", reason=NOT_KNOWN, seconds=SOON)
     equal(([s["address"] for s in found["servers"]], world.status()["phase"]), (["10.0.0.7", "192.0.2.53"], "reconciling"))
     equal(world.servers(), ["10.0.0.7", "192.0.2.53"])
-    expect(world.history("state", RESOLV)[-1]["reason"].startswith(NOT_KNOWN), "it isn't in the history")
+    wait_for(lambda: world.history("state", RESOLV)[-1:] and world.history("state", RESOLV)[-1]["reason"].startswith(NOT_KNOWN),
+             "its reason in the history")
     expect(world.run("status", code=1).stdout.find(NOT_KNOWN) >= 0, "status doesn't say why")
     world.rename_in(conf("192.0.2.54"))
     wait_for(lambda: world.history("rewrite")[-1]["after"] == conf("192.0.2.54"), "the writer's file in the history")
