@@ -85,3 +85,37 @@ class Host:
         equal(self.read("/etc/resolv.conf"), conf("192.0.2.53"), "/etc/resolv.conf")
         hidden = [name for name in os.listdir(self.path("/etc")) if name.startswith(".")]
         expect(not hidden, f"left beside it: {hidden}")
+
+
+DROP_INS = "/etc/systemd/system"
+OTHERS = ["crio.service.d/empty.conf", "crio.service.d/other.conf", "sshd.service.d/changed.conf",
+          "sshd.service.d/folder.conf"]
+
+
+def add_drop_ins(host):
+    """two copies of the shipped one, in units and of names that their owner chose, and what else may lie there"""
+    shipped = host.read("/usr/share/resolv-guardian/wait-for-order.conf")
+    for name in ("kubelet.service.d/10-resolv-guardian.conf", "crio.service.d/order.conf"):
+        host.write(f"{DROP_INS}/{name}", shipped)
+    host.write(f"{DROP_INS}/crio.service.d/other.conf", "[Unit]\nDescription=other\n")
+    host.write(f"{DROP_INS}/crio.service.d/empty.conf", "")
+    host.write(f"{DROP_INS}/sshd.service.d/changed.conf", "[Service]\nNice=1\n" + shipped)
+    host.path(f"{DROP_INS}/sshd.service.d/folder.conf").mkdir()
+
+
+def drop_ins(host):
+    return sorted(str(path.relative_to(host.path(DROP_INS))) for path in host.path(DROP_INS).glob("*.d/*"))
+
+
+def expect_drop_ins_removed(host, done, asked):
+    """What requires a unit that is gone can't start."""
+    equal(drop_ins(host), OTHERS, "drop-ins")
+    expect(not host.path(f"{DROP_INS}/kubelet.service.d").exists(), "an empty folder of drop-ins is left")
+    said, told = done.stdout + done.stderr, "resolv-guardian: removed {}, which requires resolv-guardian-wait.service\n"
+    for name in ("kubelet.service.d/10-resolv-guardian.conf", "crio.service.d/order.conf"):
+        expect(told.format(f"{DROP_INS}/{name}") in said, f"nothing is said of {name}: {said}")
+    changed = f"{DROP_INS}/sshd.service.d/changed.conf names resolv-guardian-wait.service"
+    expect(changed in said, f"nothing is said of the changed one: {said}")
+    equal(said.count(DROP_INS + "/"), 3, f"drop-ins that are named in {said}")
+    expect("daemon-reload" in asked, f"asked of systemctl: {asked}")
+    host.wait_unit_is_left_alone(asked)

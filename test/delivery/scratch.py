@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import needs
 import world
 from checks import Failure
+from harness import Skip
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 DIST = SOURCE / "dist"
@@ -98,6 +99,8 @@ def once(make):
                 except Exception as error:  # told by every case that needs it
                     made.append((None, error))
         value, error = made[0]
+        if isinstance(error, Skip):
+            raise error
         if error:
             raise Failure(f"{make.__name__} failed: {error}")
         return value

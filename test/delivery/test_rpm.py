@@ -4,9 +4,8 @@ import re
 import shutil
 
 from harness import Skip, case
-from host import CONFIG, GUARD, STATE, Host
+from host import CONFIG, GUARD, STATE, Host, add_drop_ins, drop_ins, expect_drop_ins_removed
 from scratch import DIST, SOURCE, VERSION, once
-from test_deb import add_drop_ins, drop_ins, expect_drop_ins_removed
 from world import conf
 
 from checks import equal, expect
