@@ -124,6 +124,7 @@ Expected domain_mistake(std::string_view text) {
 // What the kernel can be asked for: no system call finds that out.
 std::string destination_mistake(const Nameserver& server) {
   if (server.is_unspecified()) return "the address of another host behind it: this one means none";
+  if (server.is_multicast()) return "the address of one host behind it: this one means many";
   const bool no_zone = server.is_ipv6() && server.is_link_local() && server.zone().empty();
   if (no_zone) return "a zone behind a link-local address, like `fe80::1%eth0`: it is on every link another host";
   return {};

@@ -44,7 +44,11 @@ const std::vector<T>& listed(const std::optional<std::vector<T>>& only) {
 }  // namespace
 
 bool matches(const Deny& deny, const Nameserver& server) {
-  if (const Prefix* prefix = std::get_if<Prefix>(&deny)) return prefix->contains(server);
+  if (const Prefix* prefix = std::get_if<Prefix>(&deny)) {
+    if (prefix->contains(server)) return true;
+    const auto ipv4 = server.unmapped();
+    return ipv4 && prefix->contains(*ipv4);
+  }
   const DenyWord* word = std::get_if<DenyWord>(&deny);
   return word != nullptr && matches(*word, server);
 }
@@ -59,7 +63,8 @@ bool ServerRules::ours(const Nameserver& server) {
 bool ServerRules::denied(const Nameserver& server) {
   if (policy_.deny.size() <= kFew) return is_denied(policy_, server);
   if (!denied_) index_deny();
-  if (denied_->find(server)) return true;
+  const auto ipv4 = server.unmapped();
+  if (denied_->find(server) || (ipv4 && denied_->find(*ipv4))) return true;
   for (const DenyWord word : {DenyWord::loopback, DenyWord::unspecified, DenyWord::link_local}) {
     if (words_[static_cast<std::size_t>(word)] && matches(word, server)) return true;
   }

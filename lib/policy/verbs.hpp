@@ -14,7 +14,8 @@
 
 namespace rg {
 
-/// Whether an entry of deny means this server: a prefix that holds it, or its word.
+/// Whether an entry of deny means this server: a prefix that holds it, or its word. An IPv4 address that is mapped into
+/// IPv6 is the same server to a resolver, which sends IPv4 to it.
 [[nodiscard]] bool matches(const Deny& deny, const Nameserver& server);
 
 /// Named by first, last, only or set: never learned.

@@ -93,7 +93,22 @@ bool Nameserver::is_unspecified() const {
 }
 
 bool Nameserver::is_link_local() const {
-  return ipv6_ ? bytes_[0] == 0xfe && (bytes_[1] & 0xc0U) == 0x80 : bytes_[0] == 169 && bytes_[1] == 254;
+  const std::uint8_t* ipv4 = ipv4_part(*this);
+  return ipv4 != nullptr ? ipv4[0] == 169 && ipv4[1] == 254 : bytes_[0] == 0xfe && (bytes_[1] & 0xc0U) == 0x80;
+}
+
+bool Nameserver::is_multicast() const {
+  const std::uint8_t* ipv4 = ipv4_part(*this);
+  if (ipv4 == nullptr) return bytes_[0] == 0xff;
+  return (ipv4[0] & 0xf0U) == 0xe0 || std::all_of(ipv4, ipv4 + 4, [](std::uint8_t byte) { return byte == 0xff; });
+}
+
+std::optional<Nameserver> Nameserver::unmapped() const {
+  const std::uint8_t* ipv4 = ipv6_ ? ipv4_part(*this) : nullptr;
+  if (ipv4 == nullptr) return std::nullopt;
+  Nameserver server;
+  std::copy(ipv4, ipv4 + 4, server.bytes_.begin());
+  return server;
 }
 
 std::optional<Prefix> Prefix::parse(std::string_view text) {

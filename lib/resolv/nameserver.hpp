@@ -26,7 +26,10 @@ class Nameserver {
   [[nodiscard]] const std::string& zone() const { return zone_; }
   [[nodiscard]] bool is_loopback() const;     ///< 127/8, ::1, and 127/8 mapped into IPv6
   [[nodiscard]] bool is_unspecified() const;  ///< 0.0.0.0, ::, and 0.0.0.0 mapped into IPv6
-  [[nodiscard]] bool is_link_local() const;   ///< fe80::/10, 169.254/16
+  [[nodiscard]] bool is_link_local() const;   ///< fe80::/10, 169.254/16, and that mapped into IPv6
+  [[nodiscard]] bool is_multicast() const;    ///< 224/4, ff00::/8, that mapped into IPv6, and 255.255.255.255
+  /// `192.0.2.1` of `::ffff:192.0.2.1`; nullopt where it isn't mapped.
+  [[nodiscard]] std::optional<Nameserver> unmapped() const;
   [[nodiscard]] const std::array<std::uint8_t, 16>& bytes() const { return bytes_; }
 
   friend auto operator<=>(const Nameserver&, const Nameserver&) = default;

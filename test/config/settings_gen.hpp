@@ -30,7 +30,8 @@ inline rg::Nameserver server() { return *rg::Nameserver::parse(*address()); }
 inline rg::SourceAddressOf source() {
   const std::string text = *address();
   const bool linked = text.starts_with("fe80") && text.find('%') == text.npos;  // a link-local one needs its zone
-  return {*rg::Nameserver::parse(linked ? text + "%eth0" : text == "0.0.0.0" ? "192.0.2.5" : text)};
+  const rg::Nameserver host = *rg::Nameserver::parse(linked ? text + "%eth0" : text);
+  return {host.is_unspecified() || host.is_multicast() ? *rg::Nameserver::parse("192.0.2.5") : host};
 }
 inline rg::Address written() { return *rc::gen::inRange(0, 4) == 0 ? rg::Address{source()} : rg::Address{server()}; }
 

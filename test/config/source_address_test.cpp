@@ -65,6 +65,8 @@ TEST_CASE("what can't stand behind source-address-of") {
             "3:10: found `source-address-of:fe80::1`, expected a zone behind a link-local address");
   check_one(wrong("source-address-of:0.0.0.0"),
             "3:10: found `source-address-of:0.0.0.0`, expected the address of another");
+  check_one(wrong("source-address-of:255.255.255.255"),
+            "3:10: found `source-address-of:255.255.255.255`, expected the address of one host");
   check_one(wrong("source-adress-of:192.0.2.5"),
             "3:10: found `source-adress-of:192.0.2.5`, expected an IPv4 or IPv6 address, or "
             "`source-address-of:192.0.2.1`");

@@ -144,6 +144,7 @@ TEST_CASE("long lists of the policy") {
   Content content = holds_soon(judging, servers_file());
   CHECK(content.want.nameservers.size() > 25'000);
   CHECK(content.want.nameservers.back().text() == address(40'000));
+  CHECK(ServerRules(policy.nameservers).denied(*Nameserver::parse("::ffff:" + address(20'001))));
   content = holds_soon(judging, search_file());
   CHECK(content.want.search[20'000] == "d40000.Example");
   content = holds_soon(judging, options_file());

@@ -111,6 +111,7 @@ TEST_CASE("deny: addresses, prefixes and words, never kept and never learned") {
   CHECK(content.dropped == Dropped{{"203.0.113.8", Why::denied}, {"2001:db8:ffff::8", Why::denied}});
   CHECK(texts(content.learned.nameservers) == Texts{"192.0.2.1"});
   CHECK(wanted(judging.of("nameserver fe80::2%eth0\nnameserver fe80::2%eth1\n")) == Texts{"fe80::2%eth1"});
+  CHECK(wanted(judging.of("nameserver ::ffff:203.0.113.8\nnameserver 192.0.2.1\n")) == Texts{"192.0.2.1"});
 
   judging.policy.nameservers.deny = {DenyWord::loopback, DenyWord::unspecified, DenyWord::link_local};
   content = judging.of(

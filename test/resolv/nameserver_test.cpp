@@ -89,7 +89,7 @@ TEST_CASE("loopback, unspecified and link-local addresses are known, mapped ones
     CHECK(server(text).is_unspecified());
     CHECK_FALSE(server(text).is_loopback());
   }
-  for (const char* text : {"fe80::1", "febf::1%eth0", "169.254.0.1"}) {
+  for (const char* text : {"fe80::1", "febf::1%eth0", "169.254.0.1", "::ffff:169.254.0.1"}) {
     INFO(text);
     CHECK(server(text).is_link_local());
   }
@@ -98,6 +98,25 @@ TEST_CASE("loopback, unspecified and link-local addresses are known, mapped ones
     CHECK_FALSE(server(text).is_loopback());
     CHECK_FALSE(server(text).is_unspecified());
     CHECK_FALSE(server(text).is_link_local());
+  }
+}
+
+TEST_CASE("multicast and broadcast addresses are known") {
+  for (const char* text : {"224.0.0.1", "239.255.255.255", "255.255.255.255", "ff02::1", "::ffff:224.0.0.1"}) {
+    INFO(text);
+    CHECK(Nameserver::parse(text)->is_multicast());
+  }
+  for (const char* text : {"223.255.255.255", "240.0.0.1", "fe80::1", "2001:db8::ff", "::ffff:192.0.2.1"}) {
+    INFO(text);
+    CHECK_FALSE(Nameserver::parse(text)->is_multicast());
+  }
+}
+
+TEST_CASE("what is mapped into IPv6 is taken out again") {
+  CHECK(Nameserver::parse("::ffff:192.0.2.1")->unmapped() == Nameserver::parse("192.0.2.1"));
+  for (const char* text : {"192.0.2.1", "::192.0.2.1", "2001:db8::1", "::fffe:192.0.2.1"}) {
+    INFO(text);
+    CHECK_FALSE(Nameserver::parse(text)->unmapped());
   }
 }
 
