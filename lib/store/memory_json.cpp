@@ -117,6 +117,7 @@ LastGood<T> read_last_good(const Fields& fields) {
   });
   last_good.writer = bytes(fields, "writer");
   const std::chrono::nanoseconds at{fields.number<std::int64_t>("at_ns")};
+  fields.require(at.count() >= 0);  // RFC 3339 couldn't tell of it
   last_good.at = WallTime(std::chrono::duration_cast<WallTime::duration>(at));
   return last_good;
 }

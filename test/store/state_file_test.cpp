@@ -183,6 +183,7 @@ TEST_CASE("state: damaged memories are set aside") {
   check_damaged("\"label\":\"a", "\"label\":\"\xff", "no JSON");
   check_damaged("\"machine_id\"", "\"machine\"", "missing");
   check_damaged("\"search\":{", "\"search\":[],\"x\":{", "wrong kind");
+  check_damaged("\"at_ns\":1234567890123456789", "\"at_ns\":-9223372036854775808", "wrong kind");
   check_damaged("\"written\":\"", "\"written\":\"z", "wrong kind");
   check_damaged("}\n", "", "no JSON");
 }
