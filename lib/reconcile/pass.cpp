@@ -225,11 +225,14 @@ class Pass {
       return refused(Refused{std::move(reason)});
     }
     if (swap->open) finished_ = false;
+    // An address, an upstream file or the policy is another one: nobody wrote.
+    const bool same = ours_ && !fresh_ && guarded_.looked && !decision.only_attributes;
     learn();
     note_content();
     if (writes_ == 0) {
       restore_ = new_event(Event::Kind::restore);
       restore_.before = content_of(guarded_.seen);
+      if (same) restore_.reason = "something else must hold now";
     }
     took(*swap);
     return false;

@@ -176,7 +176,9 @@ std::string violations_text(const Event& event) {
 
 // "rewritten by NetworkManager (renamed): required, order"
 std::string judged_text(const Event& event) {
-  return change_text(event) + (event.violations.empty() ? "" : ": " + violations_text(event));
+  const bool nobody = event.kind == Event::Kind::restore && !event.reason.empty();  // has changed the file
+  return (nobody ? printable(event.reason) : change_text(event)) +
+         (event.violations.empty() ? "" : ": " + violations_text(event));
 }
 
 // A file system that doesn't answer, or a gate: no change has come before.
@@ -229,8 +231,7 @@ std::string event_text(const Event& event) {
       line += fmt::format(": {}; reads {}{}", judged_text(event), contents_text(event.after), reason);
       break;
     case Event::Kind::restore:
-      line += fmt::format(": {}; reads {}{} ({} us)", judged_text(event), contents_text(event.after), reason,
-                          event.took_us);
+      line += fmt::format(": {}; reads {} ({} us)", judged_text(event), contents_text(event.after), event.took_us);
       break;
     case Event::Kind::would_restore:
       line += fmt::format(": {}; would read {}{}", judged_text(event), contents_text(event.after), reason);

@@ -276,7 +276,9 @@ TEST_CASE("pass: an upstream file that is being written counts as it was") {
   world.guarded.policy.upstream = {"/run/up"};
   world.files.file("/run/up", theirs("192.0.2.1"));
   world.files.file(kPath, "");
-  CHECK(is<Restored>(world.pass()));
+  const Outcome first = world.pass();
+  CHECK(is<Restored>(first));
+  CHECK(events_of(first, Event::Kind::restore)[0]->reason.empty());
   CHECK(world.bytes() == restored("192.0.2.1"));
   world.files.file("/run/up", theirs("192.0.2.9"));
   world.files.open_for_writing.insert("/run/up");
@@ -284,9 +286,11 @@ TEST_CASE("pass: an upstream file that is being written counts as it was") {
   CHECK(world.bytes() == restored("192.0.2.1"));
   world.files.file("/run/up", theirs("192.0.2.2"));
   world.files.open_for_writing.clear();
-  CHECK(is<Restored>(world.pass()));
+  const Outcome outcome = world.pass();
+  CHECK(is<Restored>(outcome));
   CHECK(world.bytes() == restored("192.0.2.2"));
   CHECK_FALSE(world.guarded.other_chains.empty());
+  CHECK(events_of(outcome, Event::Kind::restore)[0]->reason == "something else must hold now");  // nobody wrote
 }
 
 TEST_CASE("look_and_decide writes nothing") {

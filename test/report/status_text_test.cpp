@@ -156,6 +156,10 @@ TEST_CASE("event_text: one line for each kind") {
   CHECK(event_text(event) ==
         "restore /etc/resolv.conf: rewritten by NetworkManager (renamed): required, order; "
         "reads 127.0.0.1, 192.0.2.1 (84 us)");
+  event.reason = "something else must hold now";
+  CHECK(event_text(event) ==
+        "restore /etc/resolv.conf: something else must hold now: required, order; reads 127.0.0.1, 192.0.2.1 (84 us)");
+  event.reason.clear();
   event.kind = Event::Kind::would_restore;
   CHECK(event_text(event) ==
         "would-restore /etc/resolv.conf: rewritten by NetworkManager (renamed): required, order; "
