@@ -237,7 +237,7 @@ def writer_keeps_the_file_open(host):
     start(host, policy=POLICY.replace("[guard.", 'settle = "60s"\n[guard.'), resolv_conf=None)
     host.wait_servers([LOCAL, "192.0.2.53"])
     host.wait_holds()
-    script = f"exec >>{RESOLV}; : >{RESOLV}; echo nameserver 192.0.2.54; read line; echo nameserver 192.0.2.55"
+    script = f"exec >{RESOLV}; echo nameserver 192.0.2.54; read line; echo nameserver 192.0.2.55"
     with subprocess.Popen(host.command("sh", "-c", script), stdin=subprocess.PIPE) as writer:
         host.wait_servers(["192.0.2.54"])
         seen = lambda: (host.servers(), host.status()["state"])
