@@ -53,29 +53,41 @@ std::optional<Settings> settings_or_say(const Options& options) {
   return std::move(loaded.settings);
 }
 
-std::optional<Status> status_in(const std::optional<json::object>& answer) {
-  const auto* text = answer ? answer->if_contains("status") : nullptr;
-  return text != nullptr && text->is_string() ? parse_status(text->as_string()) : std::nullopt;
+Result<Status> status_in(const Result<json::object>& answer) {
+  if (!answer) return answer.error();
+  const auto* text = answer->if_contains("status");
+  auto status = text != nullptr && text->is_string() ? parse_status(text->as_string()) : std::nullopt;
+  if (!status) return Error{0, "the guardian gave no status"};
+  return std::move(*status);
 }
 
-int no_answer(const std::string& runtime_dir) {
-  const bool forbidden = ::access((runtime_dir + "/control.sock").c_str(), W_OK) != 0 && errno == EACCES;
-  say(forbidden ? "permission denied: the guardian answers root alone" : "no guardian answers");
+int no_answer(const Error& error) {
+  const bool none = error.code == ENOENT || error.code == ECONNREFUSED;
+  if (error.code == EACCES)
+    say("permission denied: the guardian answers root alone");
+  else
+    say(none ? "no guardian answers" : error.text());
   return kNotAnswered;
 }
 
 // Says why an answer is no success; the exit status.
-int checked(const std::optional<json::object>& answer, const std::string& runtime_dir) {
-  if (!answer) return no_answer(runtime_dir);
+int checked(const Result<json::object>& answer) {
+  if (!answer) return no_answer(answer.error());
   const auto* error = answer->if_contains("error");
   if (error == nullptr) return 0;
   say(error->is_string() ? std::string(error->as_string()) : "refused");
   return kNotAnswered;
 }
 
+// The guard that a command is for: the one that it names, or that the command line is. nullopt: all.
+std::optional<std::string> wanted_guard(const Options& options) {
+  if (options.path || !options.guard) return options.path;
+  return options.guard->path;
+}
+
 json::object request_for(const char* command, const Options& options) {
   json::object request{{"command", command}};
-  if (options.path) request["path"] = *options.path;
+  if (const auto wanted = wanted_guard(options)) request["path"] = *wanted;
   return request;
 }
 
@@ -85,6 +97,12 @@ std::string why_not(const Outcome& outcome) {
   if (const auto* failed = std::get_if<Failed>(&outcome.result)) return "failed: " + failed->reason;
   if (outcome.holds()) return "observing: enforce = false";
   return "writers were faster, again and again";
+}
+
+Pauses load_pauses(const std::string& runtime_dir) {
+  Pauses pauses = Pauses::load(runtime_dir);
+  if (!pauses.warning().empty()) say(pauses.warning());
+  return pauses;
 }
 
 // The running guardian makes its pass by its own configuration, whatever we were given.
@@ -113,7 +131,7 @@ std::string why_closed(Policy& policy) {
 
 // One ordered pass by ourselves: a guard that doesn't hold keeps those behind it waiting, unless it is optional.
 int apply_offline(const Settings& settings, Offline& offline, const Directories& directories) {
-  const Pauses pauses = Pauses::load(directories.runtime);
+  const Pauses pauses = load_pauses(directories.runtime);
   Journal journal(directories.state);
   std::size_t waits_for = settings.guards.size();  // the matches of one glob don't hold each other back
   int status = 0;
@@ -182,10 +200,7 @@ int apply_command(const Options& options) {
   const Directories directories = resolve_directories(options, process_environment());
   if (const auto answer = ask(directories.runtime, {{"command", "apply"}}, kPass)) {
     const auto status = status_in(answer);
-    if (!status) {
-      say("the guardian gave no status");
-      return 3;
-    }
+    if (!status) return no_answer(status.error());
     for (const GuardStatus& guard : status->guards) {
       if (guard.state != State::holds) say(guard.path + ": " + std::string(word(guard.state)) + ": " + guard.reason);
     }
@@ -244,29 +259,30 @@ int check_command(const Options& options) {
 int pause_command(const Options& options) {
   json::object request = request_for("pause", options);
   if (options.pause) request["for_ms"] = options.pause->count();
-  return checked(ask(runtime_of(options), request), runtime_of(options));
+  return checked(ask(runtime_of(options), request));
 }
 
 // A pause that `release` made stands without a running guardian, and is ended so.
 int resume_command(const Options& options) {
   const std::string runtime = runtime_of(options);
   const auto answer = ask(runtime, request_for("resume", options));
-  if (answer) return checked(answer, runtime);
-  Pauses pauses = Pauses::load(runtime);
+  if (answer) return checked(answer);
+  Pauses pauses = load_pauses(runtime);
   const std::vector<std::string> paused = pauses.paths();
+  const auto wanted = wanted_guard(options);
   bool found = false;
   for (const std::string& path : paused) {
-    if (options.path && *options.path != path && !matches_glob(*options.path, path)) continue;
+    if (wanted && *wanted != path && !matches_glob(*wanted, path)) continue;
     found = true;
     if (auto set = pauses.set(path, std::nullopt); !set) say(set.error().text());
   }
-  return found ? 0 : no_answer(runtime);
+  return found ? 0 : no_answer(answer.error());
 }
 
 int release_command(const Options& options) {
   const Directories directories = resolve_directories(options, process_environment());
   if (const auto answer = ask(directories.runtime, request_for("release", options), kPass)) {
-    return checked(answer, directories.runtime);
+    return checked(answer);
   }
   const auto settings = settings_or_say(options);
   if (!settings) return 3;
@@ -278,7 +294,7 @@ int release_command(const Options& options) {
     say(!offline ? offline.error().text() : why_not_locked("guards this directory", made.error()));
     return 3;
   }
-  Pauses pauses = Pauses::load(directories.runtime);
+  Pauses pauses = load_pauses(directories.runtime);
   bool found = false;
   int status = 0;
   const auto files = offline->files(settings->guards);
@@ -304,14 +320,16 @@ int release_command(const Options& options) {
 }
 
 // Waits for a guardian that isn't there yet, too, or that is being restarted: a unit that waits may start before it.
-static std::optional<Status> wait_for_status(const std::string& runtime_dir, std::chrono::milliseconds limit) {
+static Result<Status> wait_for_status(const std::string& runtime_dir, std::chrono::milliseconds limit) {
   using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kAnswerBy{500}, kAskAgain{10'000};  // one that is stopped isn't waited for
   const auto end = Clock::now() + limit;
   const bool for_ever = limit.count() == 0;
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
     const auto within = for_ever ? 0 : std::max<std::int64_t>(1, left.count());
-    auto status = status_in(ask(runtime_dir, {{"command", "wait-holds"}, {"within_ms", within}}));
+    auto status = status_in(ask(runtime_dir, {{"command", "wait-holds"}, {"within_ms", within}},
+                                for_ever ? kAskAgain : std::chrono::milliseconds(within) + kAnswerBy));
     if (status || (!for_ever && Clock::now() >= end)) return status;
     (void)::poll(nullptr, 0, 50);
   }
@@ -321,7 +339,7 @@ int status_command(const Options& options) {
   const std::string runtime = runtime_of(options);
   const auto status = options.wait_holds ? wait_for_status(runtime, *options.wait_holds)
                                          : status_in(ask(runtime, {{"command", "status"}}));
-  if (!status) return no_answer(runtime);
+  if (!status) return no_answer(status.error());
   return print_result((options.json ? status_json(*status) : status_text(*status)) + "\n",
                       options.alive || all_hold(*status) ? 0 : 1);
 }

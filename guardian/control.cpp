@@ -158,10 +158,16 @@ void ControlServer::accept() {
   });
 }
 
-std::optional<boost::json::object> ask(const std::string& runtime_dir, const boost::json::object& request,
-                                       std::chrono::milliseconds limit) {
+Result<boost::json::object> ask(const std::string& runtime_dir, const boost::json::object& request,
+                                std::chrono::milliseconds limit) {
+  const auto failed = [](const char* doing) {
+    const bool in_time = errno != EAGAIN;
+    return Error{in_time ? errno : ETIMEDOUT, doing};
+  };
   const ShortPath address = socket_in(runtime_dir);
+  if (!address.directory) return failed("look for the guardian");
   const FileDescriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!fd) return failed("ask the guardian");
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
   const timeval time{seconds.count(), std::chrono::microseconds(limit - seconds).count()};
   for (const int option : {SO_RCVTIMEO, SO_SNDTIMEO})
@@ -169,19 +175,19 @@ std::optional<boost::json::object> ask(const std::string& runtime_dir, const boo
   sockaddr_un to{};
   to.sun_family = AF_UNIX;
   std::strncpy(to.sun_path, address.path.c_str(), sizeof to.sun_path - 1);
-  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) return std::nullopt;
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) return failed("ask the guardian");
   const std::string line = boost::json::serialize(request) + "\n";
-  if (::send(fd.get(), line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size()))
-    return std::nullopt;
+  if (::send(fd.get(), line.data(), line.size(), MSG_NOSIGNAL) < 0) return failed("ask the guardian");
   std::string answer;
   std::array<char, 8192> block{};
-  for (;;) {
+  while (answer.empty() || answer.back() != '\n') {
     const ssize_t got = ::recv(fd.get(), block.data(), block.size(), 0);
-    if (got <= 0) break;
+    if (got < 0) return failed("wait for the guardian's answer");
+    if (got == 0) break;
     answer.append(block.data(), static_cast<std::size_t>(got));
-    if (answer.back() == '\n') break;
   }
-  return parse_object(answer);
+  if (auto object = parse_object(answer)) return std::move(*object);
+  return Error{ECONNRESET, "wait for the guardian's answer"};
 }
 
 }  // namespace rg

@@ -50,8 +50,9 @@ class ControlServer {
   Handler handler_;
 };
 
-/// Asks the running guardian and waits for its answer, at most `limit` (0: for ever); nullopt: none answers. Blocks.
-[[nodiscard]] std::optional<boost::json::object> ask(const std::string& runtime_dir, const boost::json::object& request,
-                                                     std::chrono::milliseconds limit = std::chrono::seconds{10});
+/// Asks the running guardian and waits for its answer, at most `limit`. Blocks. ENOENT and ECONNREFUSED: there is none;
+/// EACCES: it answers root alone; ETIMEDOUT: it is there and says nothing.
+[[nodiscard]] Result<boost::json::object> ask(const std::string& runtime_dir, const boost::json::object& request,
+                                              std::chrono::milliseconds limit = std::chrono::seconds{10});
 
 }  // namespace rg

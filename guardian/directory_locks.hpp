@@ -25,7 +25,7 @@ class DirectoryLocks {
   DirectoryLocks& operator=(const DirectoryLocks&) = delete;
   /// Locks the directories of these guards as they are now, then calls `done` and lets go of those that none of them
   /// lies in. A directory that is missing, or doesn't answer within a second, is passed over: complete() is false then.
-  /// An Error with EWOULDBLOCK: another guardian has one; the former locks stay. A later call takes the place of one
+  /// An Error, as is_taken() where another guardian has one: the former locks stay. A later call takes the place of one
   /// that isn't done, whose `done` is never called.
   void take(const std::vector<Policy>& guards, std::function<void(Result<void>)> done);
   [[nodiscard]] bool complete() const { return complete_; }

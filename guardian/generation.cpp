@@ -223,7 +223,7 @@ void Supervisor::on_report(Report report) {
   guard->failures = failures;
   if (report.observed) unlooked_.erase(path);
   if (report.generation == rollout_->generation()) {
-    if (report.pause_ended) (void)pauses_.set(path, std::nullopt);
+    if (report.pause_ended) stored(pauses_.set(path, std::nullopt));
     guard->paused_until = pause_of(*rollout_->guard_of(path), path);  // what was asked for since isn't in the report
     rollout_->paused(path, guard->paused_until.has_value());
     rollout_->said(path, report.ticket, report.said, Clock::now());
@@ -272,6 +272,19 @@ void Supervisor::keep_closed(std::size_t index, const std::string& reason) {
     record({failure_event(path, rollout_->generation(), "failed", reason)});
   }
   if (GuardStatus* guard = find(path)) ++guard->failures;
+}
+
+// For an address that the kernel has yet to tell: nothing has failed.
+void Supervisor::keep_waiting(std::size_t index, const std::string& reason) {
+  if (std::exchange(closed_[index], reason) == reason) return;
+  Event event;
+  event.at = wall_now();
+  event.kind = Event::Kind::state;
+  event.path = rollout_->places()[index].guard.path;
+  event.generation = rollout_->generation();
+  event.outcome = std::string(word(State::waiting));
+  event.reason = reason;
+  record({std::move(event)});
 }
 
 std::string Supervisor::why_waiting(std::size_t guard) const {
@@ -323,8 +336,9 @@ void Supervisor::refresh() {
 // Every guard was verified: this configuration works, and nothing of an older one is left.
 void Supervisor::reconciled() {
   if (setup_.source.from_file() && status_.config_error.empty()) {
-    recorder_.post(
-        [state = state_, toml = print_config(*setup_.loaded.settings)] { (void)state.save_verified_config(toml); });
+    recorder_.post([this, state = state_, toml = print_config(*setup_.loaded.settings)] {
+      stored(state.save_verified_config(toml));
+    });
   }
   for (const std::string& path : lanes_->paths()) {
     if (!rollout_->guard_of(path)) lanes_->drop(path, false);

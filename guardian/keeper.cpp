@@ -11,6 +11,8 @@
 #include <memory>
 #include <utility>
 
+#include "guardian/spawner.hpp"
+
 namespace rg {
 
 void block_signals() {
@@ -27,7 +29,9 @@ void run_behind(int steps) {
   if (errno == 0) (void)::setpriority(PRIO_PROCESS, self, std::min(19, now + steps));
 }
 
-Keeper::Keeper() : thread_([this] { run(); }) {}
+Result<void> Keeper::start() {
+  return start_thread(thread_, [this] { run(); });
+}
 
 Keeper::~Keeper() {
   {
@@ -35,7 +39,7 @@ Keeper::~Keeper() {
     end_ = true;
   }
   wake_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void Keeper::later(const std::string& key, std::chrono::milliseconds quiet, std::chrono::milliseconds most,

@@ -10,6 +10,8 @@
 #include <string>
 #include <thread>
 
+#include "lib/result.hpp"
+
 namespace rg {
 
 /// Puts the calling thread behind the others of the process by so many nice steps: a restore must not wait for a log
@@ -21,11 +23,13 @@ void block_signals();
 
 class Keeper {
  public:
-  Keeper();
+  Keeper() = default;
   ~Keeper();  ///< does what is still to be done, then ends
   Keeper(const Keeper&) = delete;
   Keeper& operator=(const Keeper&) = delete;
 
+  /// Begins its thread, once; before that nothing is done. An Error as of start_thread().
+  Result<void> start();
   /// Runs `job` once `quiet` has passed without another one of the same key, which it replaces, or after `most`.
   void later(const std::string& key, std::chrono::milliseconds quiet, std::chrono::milliseconds most,
              std::function<void()> job);

@@ -38,6 +38,8 @@ struct LaneWorld {
   /// Called in the mailbox, that is on the main thread.
   std::function<void(Report)> report;
   std::function<void(std::size_t guard, std::uint64_t generation, std::uint64_t ticket, GlobMatch match)> listed;
+  /// Any thread: what came of writing into the state directory.
+  std::function<void(const Result<void>&)> stored;
 };
 
 class Lane {
@@ -45,6 +47,7 @@ class Lane {
   struct Message {
     std::string path;  ///< of the guard that it is for; empty: the lane's own
     std::function<void(LaneLoop&)> job;
+    bool at_end = false;  ///< done by a lane that is ending, too
   };
   /// What a stuck lane was made to give up.
   struct Rescued {

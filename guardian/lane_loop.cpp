@@ -11,7 +11,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kSlowLook{
     30};  // for what gives no event: chattr(1), overlay layers, network file systems
-constexpr std::chrono::seconds kDegradedLook{1};  // where a watch can't be had
 
 }  // namespace
 
@@ -19,6 +18,7 @@ Result<std::unique_ptr<LaneLoop>> LaneLoop::create(Lane& lane, const LaneWorld& 
   auto watcher = Watcher::create();
   if (!watcher) return watcher.error();
   std::unique_ptr<LaneLoop> loop(new LaneLoop(lane, world, deadline, std::move(*watcher)));
+  if (auto started = loop->keeper_.start(); !started) return started.error();
   loop->poll_ = FileDescriptor(::epoll_create1(EPOLL_CLOEXEC));
   if (!loop->poll_ || !loop->listen(loop->watcher_.descriptor(), EPOLLIN) ||
       !loop->listen(lane.wake_descriptor(), EPOLLIN)) {
@@ -58,13 +58,16 @@ void LaneLoop::run() {
     wait_for_something();
   }
   give_back_all();
+  while (auto message = lane_.take_message()) {
+    if (message->at_end) message->job(*this);
+  }
 }
 
 void LaneLoop::give_back_all() {
   for (auto& [id, guard] : guards_) {
     if (guard->guarded.policy.on_exit != OnExit::restore) continue;
     give_back(*guard);
-    (void)world_.state.save_memory(guard->guarded.policy.path, guard->guarded.memory);
+    world_.stored(world_.state.save_memory(guard->guarded.policy.path, guard->guarded.memory));
   }
 }
 

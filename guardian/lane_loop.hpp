@@ -15,6 +15,9 @@
 
 namespace rg {
 
+/// How often it is looked where a watch can't be had.
+inline constexpr std::chrono::seconds kDegradedLook{1};
+
 /// The keeper's job that stores a guard's memory.
 [[nodiscard]] std::string memory_job(const std::string& path);
 
@@ -50,6 +53,9 @@ class LaneLoop {
   void pause(const std::string& path, std::optional<WallTime> until);  ///< nullopt: resume
   /// Gives back what the last writer left; an error text, empty if all is well.
   std::string release(const Policy& policy);
+  /// `on_exit` of a guard that has been waiting since the start: nobody has taken it up, and what an earlier guardian
+  /// wrote stands there.
+  void give_back_waiting(const Policy& policy);
   /// Looks at everything again and reports it.
   void look_at_all();
   /// Lists the files that match, reports them, and again whenever they change.
@@ -84,19 +90,23 @@ class LaneLoop {
   void note_mount(LaneGuard& guard);
   void note_events(LaneGuard& guard, const std::vector<Event>& events);
   static void note_failure(LaneGuard& guard, State state, const std::string& reason, Report& report);
-  void arm(LaneGuard& guard, Report& report);
-  void note_place(LaneGuard& guard);
-  void keep_open(LaneGuard& guard, Outcome& outcome);
-  void orphan_closed(LaneGuard& guard, int watch);
   void post(LaneGuard& guard, Report report);
   void post(Report report);
   PassOptions options_for(LaneGuard& guard);
+  // lane_watch.cpp
+  void arm(LaneGuard& guard, Report& report);
+  void keep_armed(LaneGuard& guard, Report& report);
+  void note_place(LaneGuard& guard);
+  void keep_open(LaneGuard& guard, Outcome& outcome);
+  void orphan_closed(LaneGuard& guard, int watch);
   // lane_messages.cpp
   void count_generation(std::uint64_t generation);
   LaneGuard& make_guard(const std::string& path);
   void begin(LaneGuard& guard);
   void give_back(LaneGuard& guard);
+  void warn_not_given_back(const std::string& path, const std::string& why);
   void keep_memory(const LaneGuard& guard);
+  void keep_memory_now(const LaneGuard& guard);
   void list_again(Lister& lister);
   void warn_of(Lister& lister, const std::string& what);
   LaneGuard* find(const std::string& path);

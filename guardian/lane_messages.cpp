@@ -33,8 +33,8 @@ LaneGuard& LaneLoop::make_guard(const std::string& path) {
 void LaneLoop::count_generation(std::uint64_t generation) {
   if (std::exchange(counted_, generation) == generation) return;
   // A state directory that hangs must not keep the guard from its new policy.
-  (void)keeper_.within(kCountWithin, [state = world_.state, generation] {
-    if (state.load_generation().value < generation) (void)state.save_generation(generation);
+  (void)keeper_.within(kCountWithin, [state = world_.state, stored = world_.stored, generation] {
+    if (state.load_generation().value < generation) stored(state.save_generation(generation));
   });
 }
 
@@ -78,7 +78,7 @@ void LaneLoop::begin(LaneGuard& guard) {
   const Memory before = guard.guarded.memory;
   (void)ask_addresses(guard);  // what is ours tells a leftover from a writer's document
   take_in_leftover(guard.guarded, files_, options_for(guard));
-  if (!(guard.guarded.memory == before)) (void)world_.state.save_memory(path, guard.guarded.memory);
+  if (!(guard.guarded.memory == before)) world_.stored(world_.state.save_memory(path, guard.guarded.memory));
 }
 
 void LaneLoop::look(const std::string& path, std::uint64_t ticket) {
@@ -129,7 +129,7 @@ std::string LaneLoop::release(const Policy& policy) {
   }
   Guarded& guarded = guard == nullptr ? waiting : guard->guarded;
   const auto released = rg::release(guarded, files_);
-  (void)world_.state.save_memory(policy.path, guarded.memory);
+  world_.stored(world_.state.save_memory(policy.path, guarded.memory));
   return released ? std::string{} : released.error().text();
 }
 
@@ -147,16 +147,33 @@ std::string memory_job(const std::string& path) { return "memory " + path; }
 void LaneLoop::keep_memory(const LaneGuard& guard) {
   const std::string& path = guard.guarded.policy.path;
   keeper_.later(memory_job(path), kMemoryQuiet, kMemoryMost,
-                [state = world_.state, path, memory = guard.guarded.memory] { (void)state.save_memory(path, memory); });
+                [state = world_.state, stored = world_.stored, path, memory = guard.guarded.memory] {
+                  stored(state.save_memory(path, memory));
+                });
+}
+
+// Before anything is written by it: an address that stood in the file because of us is never the writer's.
+void LaneLoop::keep_memory_now(const LaneGuard& guard) {
+  keep_memory(guard);  // that it is on the disk may take its time
+  world_.stored(
+      world_.state.save_memory(guard.guarded.policy.path, guard.guarded.memory, StateDirectory::Durable::later));
 }
 
 // What the last writer left; why it can't be given back is said, and nothing waits for it.
 void LaneLoop::give_back(LaneGuard& guard) {
   const auto here = at(guard.guarded.policy);
   const auto released = rg::release(guard.guarded, files_);
-  if (released) return;
+  if (!released) warn_not_given_back(guard.guarded.policy.path, released.error().text());
+}
+
+void LaneLoop::give_back_waiting(const Policy& policy) {
+  if (find(policy.path) != nullptr) return;
+  if (const std::string error = release(policy); !error.empty()) warn_not_given_back(policy.path, error);
+}
+
+void LaneLoop::warn_not_given_back(const std::string& path, const std::string& why) {
   Report report;
-  report.warning = guard.guarded.policy.path + " isn't given back: " + released.error().text();
+  report.warning = path + " isn't given back: " + why;
   post(std::move(report));
 }
 
@@ -164,7 +181,8 @@ void LaneLoop::drop(const std::string& path, bool restore) {
   LaneGuard* guard = find(path);
   if (guard == nullptr) return;
   if (restore) give_back(*guard);
-  (void)world_.state.save_memory(path, guard->guarded.memory);
+  keeper_.forget(memory_job(path));  // older than what is stored now
+  world_.stored(world_.state.save_memory(path, guard->guarded.memory));
   world_.targets->forget(path);
   world_.addresses->forget(path);
   watcher_.forget(guard->id);

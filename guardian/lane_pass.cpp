@@ -13,7 +13,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr milliseconds kMostCounted{50};
-constexpr std::size_t kMaxOrphans = 16, kHeldDirectories = 256;
 // An fsync makes the whole file system commit, and writers wait for it: not while they are at it.
 constexpr milliseconds kDurableQuiet{1000}, kDurableMost{30000};
 
@@ -48,23 +47,6 @@ std::optional<Held> gate(LaneGuard& guard, const Decision& decision) {
   return Held{State::contested, contested_reason(guard.last_writer)};
 }
 
-bool same_chains(const std::vector<Chain>& a, const std::vector<Chain>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_chain);
-}
-
-// Directories on the way are watched by number: their descriptors would only pin their mounts. The last one is held,
-// so that the next look needs no walk, where the guards aren't so many that descriptors run out.
-void let_go(Chain& chain, bool hold) {
-  const bool keep_last = hold && chain.complete && !chain.linked();
-  chain.node = {};
-  for (std::size_t i = 0; i + (keep_last ? 1 : 0) < chain.steps.size(); ++i) chain.steps[i].place.directory.reset();
-}
-
-// A quick look doesn't hold the directories on the way.
-bool can_be_watched(const Chain& chain) {
-  return std::all_of(chain.steps.begin(), chain.steps.end(), [](const Step& step) { return step.place.directory; });
-}
-
 bool is_worth_an_event(State before, State after) {
   const auto notable = [](State s) {
     return s == State::blocked || s == State::contested || s == State::failed || s == State::paused ||
@@ -90,7 +72,7 @@ PassOptions LaneLoop::options_for(LaneGuard& guard) {
   options.interface_exists = interface_exists;
   options.gate = [&guard](const Decision& decision) { return gate(guard, decision); };
   options.intend = [this, &guard](const std::string& digest) {
-    (void)world_.state.save_intent(guard.guarded.policy.path, digest);
+    world_.stored(world_.state.save_intent(guard.guarded.policy.path, digest));
   };
   options.taken = [this, &guard](const Seen& seen) {
     const std::string other = world_.targets->earlier(guard.guarded.policy.path, guard.order, seen.chain);
@@ -122,7 +104,7 @@ void LaneLoop::pass(LaneGuard& guard) {
   guard.settle_at.reset();
   guard.fight.clear();
   const auto here = at(guard.guarded.policy);
-  if (ask_addresses(guard)) keep_memory(guard);
+  if (ask_addresses(guard)) keep_memory_now(guard);
   Outcome outcome = reconcile(guard.guarded, files_, options_for(guard));
   settle_outcome(guard, outcome, begun);
   // A disk that lets us wait takes no CPU: of a long pass only so much counts.
@@ -278,93 +260,6 @@ void LaneLoop::note_failure(LaneGuard& guard, State state, const std::string& re
   event.outcome = std::string(word(state));
   event.reason = reason;
   report.events.push_back(std::move(event));
-}
-
-// Re-arm, then look again: what happened before a watch was there gives no event.
-void LaneLoop::arm(LaneGuard& guard, Report& report) {
-  Guarded& guarded = guard.guarded;
-  const bool same =
-      same_chain(guard.armed, guarded.seen.chain) && same_chains(guard.armed_others, guarded.other_chains);
-  if (!can_be_watched(guarded.seen.chain)) {
-    // A quick look that found another way than the one that is watched: it is walked before it is armed.
-    if (!same) guard.due = guard.structure = true;
-  } else if (!same || guard.degraded || watcher_.lost(guard.id)) {
-    const auto watched = watcher_.watch(guard.id, guarded.seen.chain, guarded.other_chains);
-    if (!watched && !guard.degraded) {
-      report.warning =
-          guard.guarded.policy.path + ": looked at every second, for a watch can't be had: " + watched.error().text();
-      next_look_ = Clock::now();
-    }
-    guard.degraded = !watched;
-    report.moved = !same && !guard.armed.steps.empty();
-    guard.armed = guarded.seen.chain;
-    guard.armed_others = guarded.other_chains;
-    let_go(guard.armed, guards_.size() <= kHeldDirectories);
-    for (Chain& chain : guard.armed_others) let_go(chain, true);
-    if (!same || watched) guard.due = guard.structure = true;
-    if (!same) note_place(guard);
-    guard.must_report = guard.must_report || !same;
-  }
-  guarded.seen.chain = guard.armed;
-  guarded.other_chains.clear();
-  if (guarded.seen.file) (void)watcher_.watch_inode(guard.id, guarded.seen.file->get());
-  guarded.seen.file.reset();
-}
-
-// Where it is: for guards of the same file, and for the lane that it belongs to.
-void LaneLoop::note_place(LaneGuard& guard) {
-  world_.targets->set(guard.guarded.policy.path, guard.order, guard.armed);
-  std::vector<dev_t>& devices = guard.file_systems;
-  devices.clear();
-  const auto add = [&](const Chain& chain) {
-    for (const Step& step : chain.steps) devices.push_back(step.device);
-  };
-  add(guard.armed);
-  for (const Chain& chain : guard.armed_others) add(chain);
-  if (guard.guarded.seen.kind == NodeKind::file) devices.push_back(guard.guarded.seen.info.st_dev);
-  std::sort(devices.begin(), devices.end());
-  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
-}
-
-void LaneLoop::keep_open(LaneGuard& guard, Outcome& outcome) {
-  for (const SharedDescriptor& file : outcome.still_open) {
-    if (guard.orphans.size() >= kMaxOrphans) {
-      watcher_.forget_orphan(guard.orphans.begin()->first);
-      guard.orphans.erase(guard.orphans.begin());
-    }
-    const auto watch = watcher_.watch_orphan(guard.id, file->get());
-    if (!watch) continue;
-    guard.orphans[*watch] = {file, guard.documents};
-    if (probe_writer(file->get()) != WriterOpen::yes) orphan_closed(guard, *watch);  // he closed it before the watch
-  }
-}
-
-void LaneLoop::orphan_closed(LaneGuard& guard, int watch) {
-  const auto found = guard.orphans.find(watch);
-  if (found == guard.orphans.end()) return;
-  const LaneGuard::Orphan orphan = found->second;
-  if (probe_writer(orphan.file->get()) == WriterOpen::yes) return;  // somebody else still writes
-  guard.orphans.erase(found);
-  watcher_.forget_orphan(watch);
-  auto bytes = read_whole(orphan.file->get());
-  // A newer document than the one that he was writing is what counts.
-  if (!bytes || orphan.document != guard.documents || !guard.guarded.memory.document) return;
-  Event event;
-  event.at = std::chrono::system_clock::now();
-  event.path = guard.guarded.policy.path;
-  event.how = How::written;
-  event.before = guard.guarded.memory.document->bytes;
-  event.after = *bytes;
-  event.reason = "its writer closed a file that was replaced meanwhile";
-  const bool changed = event.before != event.after;
-  learn_late(guard.guarded, *bytes);
-  guard.due = guard.structure = guard.must_report = true;
-  if (!changed) return;
-  ++guard.status.rewrites;
-  ++guard.documents;
-  Report report;
-  report.events.push_back(std::move(event));
-  post(guard, std::move(report));
 }
 
 void LaneLoop::post(LaneGuard& guard, Report report) {

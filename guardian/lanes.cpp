@@ -74,10 +74,9 @@ void Lanes::place(const std::string& path, SlotRef slot) {
   entries_.emplace(path, Entry{slot, false, false, {}});
 }
 
-bool Lanes::tell(const std::string& path, std::function<void(LaneLoop&)> job) {
-  const auto found = entries_.find(path);
+bool Lanes::tell(Lane::Message message) {
+  const auto found = entries_.find(message.path);
   if (found == entries_.end()) return false;
-  Lane::Message message{path, std::move(job)};
   if (found->second.moving)
     found->second.pending.push_back(std::move(message));
   else
@@ -86,8 +85,8 @@ bool Lanes::tell(const std::string& path, std::function<void(LaneLoop&)> job) {
 }
 
 void Lanes::tell_any(const std::string& path, std::function<void(LaneLoop&)> job) {
-  if (tell(path, job)) return;
-  arrival()->lane->send({path, std::move(job)});
+  const Lane::Message message{path, std::move(job), true};
+  if (!tell(message)) arrival()->lane->send(message);
 }
 
 // `beside`: where nothing is known of it, it begins in the lane of this one (a glob that matches it), if that is there.
@@ -107,8 +106,9 @@ void Lanes::list(Lister lister) {
   tell(pattern, [lister = std::move(lister)](LaneLoop& loop) { loop.list(lister); });
 }
 
-void Lanes::forget(const std::string& path, std::function<void(LaneLoop&)> job) {
-  if (!tell(path, std::move(job))) return;
+void Lanes::forget(Lane::Message message) {
+  const std::string path = message.path;
+  if (!tell(std::move(message))) return;
   const auto found = entries_.find(path);
   found->second.dropped = found->second.moving;  // arrived() sees to it
   if (found->second.dropped) return;
@@ -117,7 +117,7 @@ void Lanes::forget(const std::string& path, std::function<void(LaneLoop&)> job) 
 }
 
 void Lanes::drop(const std::string& path, bool restore) {
-  forget(path, [path, restore](LaneLoop& loop) { loop.drop(path, restore); });
+  forget({path, [path, restore](LaneLoop& loop) { loop.drop(path, restore); }, restore});
 }
 
 void Lanes::look_at_all() {

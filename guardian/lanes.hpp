@@ -31,12 +31,12 @@ class Lanes {
   void adopt(LaneLoop::Adoption adoption, const std::string& beside);
   void list(Lister lister);
   void unlist(const std::string& pattern) {
-    forget(pattern, [pattern](LaneLoop& loop) { loop.unlist(pattern); });
+    forget({pattern, [pattern](LaneLoop& loop) { loop.unlist(pattern); }, false});
   }
   void drop(const std::string& path, bool restore);
   /// A message for the lane of this guard; false: none has it.
-  bool tell(const std::string& path, std::function<void(LaneLoop&)> job);
-  /// A message for the lane of this guard, or for any where none has it.
+  bool tell(const std::string& path, std::function<void(LaneLoop&)> job) { return tell({path, std::move(job), false}); }
+  /// A message for the lane of this guard, or for any where none has it. It is done even where the lane is ending.
   void tell_any(const std::string& path, std::function<void(LaneLoop&)> job);
   void look_at_all();
   /// Where a guard lies, as its newest report says: it moves where that is another lane's.
@@ -69,11 +69,12 @@ class Lanes {
     bool dropped = false;                // while it moved
     std::vector<Lane::Message> pending;  // for it, while it is on its way to another lane
   };
+  bool tell(Lane::Message message);
   Result<SlotRef> make();
   SlotRef arrival();
   [[nodiscard]] std::optional<SlotRef> home_of(const std::vector<dev_t>& file_systems);
   void place(const std::string& path, SlotRef slot);
-  void forget(const std::string& path, std::function<void(LaneLoop&)> job);
+  void forget(Lane::Message message);
   void warn_once(const std::string& what);
   void move(const std::string& path, Entry& entry, SlotRef to);
   void arrived(const std::string& path, const std::shared_ptr<const LaneGuard>& guard, SlotRef to);

@@ -20,7 +20,15 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "/" : folder;
 }
 
+// 0, or an errno value.
+int lock(int fd) {
+  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return 0;
+  return errno == EWOULDBLOCK ? EBUSY : errno;
+}
+
 }  // namespace
+
+bool is_taken(const Error& error) { return error.code == EBUSY; }
 
 std::vector<std::string> lock_folders(const std::vector<Policy>& guards) {
   std::set<std::string> folders;
@@ -37,7 +45,8 @@ LockTry lock_folder(const SharedDescriptor& root, const std::string& folder,
   const LockedNode node{step.device, step.inode};
   if (!claim(node)) return {Came::held, node, {}, 0};
   FileDescriptor fd(::openat(step.place.directory->get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd || ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) return {Came::failed, node, {}, errno};
+  if (!fd) return {Came::failed, node, {}, errno};
+  if (const int error = lock(fd.get()); error != 0) return {Came::failed, node, {}, error};
   return {Came::locked, node, std::move(fd), 0};
 }
 
@@ -55,7 +64,7 @@ Result<std::vector<FileDescriptor>> lock_all(const SharedDescriptor& root, const
 }
 
 std::string why_not_locked(const char* what, const Error& error) {
-  if (error.code != EWOULDBLOCK) return error.text();
+  if (!is_taken(error)) return error.text();
   return std::string("another guardian ") + what + ": " + error.path;
 }
 
@@ -63,7 +72,7 @@ Result<FileDescriptor> lock_runtime(const std::string& directory) {
   const std::string path = directory + "/lock";
   FileDescriptor fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd) return errno_error("open", path);
-  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) return errno_error("lock", path);
+  if (const int error = lock(fd.get()); error != 0) return Error{error, "lock", path};
   return fd;
 }
 

@@ -25,7 +25,7 @@ struct LockTry {
   enum class Came { locked, held, missing, failed } came = Came::missing;  ///< held: by us, from before
   LockedNode node;
   FileDescriptor fd;  ///< came locked
-  int error = 0;      ///< came failed; EWOULDBLOCK: another guardian has it
+  int error = 0;      ///< came failed
 };
 
 /// The directories that these guards lie in, each once: of a glob, the part before it.
@@ -40,10 +40,14 @@ struct LockTry {
 [[nodiscard]] Result<std::vector<FileDescriptor>> lock_all(const SharedDescriptor& root,
                                                            const std::vector<Policy>& guards);
 
+/// Another guardian has what was to be locked: EBUSY, for EWOULDBLOCK is EAGAIN, as a thread that can't be had gives
+/// it.
+[[nodiscard]] bool is_taken(const Error& error);
+
 /// Why a lock can't be had: "another guardian guards this directory: /etc", or the error.
 [[nodiscard]] std::string why_not_locked(const char* what, const Error& error);
 
-/// The lock of a runtime directory: one guardian each. An Error with EWOULDBLOCK: it is taken.
+/// The lock of a runtime directory: one guardian each.
 [[nodiscard]] Result<FileDescriptor> lock_runtime(const std::string& directory);
 
 }  // namespace rg

@@ -1,7 +1,9 @@
 // A table of contents: the command line, then one command.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
@@ -19,6 +21,16 @@ void raise_descriptor_limit() {
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   (void)::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// A standard stream that is closed: what is opened next would get its number, and log lines would go into it. Opened
+// the wrong way round, so that writing still fails.
+void fill_standard_streams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) >= 0) continue;
+    const int null = ::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    if (null < 0) (void)::open("/", O_PATH);
+  }
 }
 
 int run(const rg::Options& options) {
@@ -48,6 +60,7 @@ int run(const rg::Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  fill_standard_streams();
   ::umask(0);  // a guarded file's mode is the policy's, ours are given explicitly
   raise_descriptor_limit();
   ::signal(SIGPIPE, SIG_IGN);

@@ -23,7 +23,7 @@ class Offline {
  public:
   static Result<Offline> open(const std::string& root, const std::string& state_dir);
 
-  /// Locks the guards' directories: EWOULDBLOCK where a guardian runs.
+  /// Locks the guards' directories: is_taken() where a guardian runs.
   Result<void> lock(const std::vector<Policy>& guards);
   /// The policies of single files, in the order of the configuration: one for each file that a glob matches.
   /// An Error: which files match can't be told.

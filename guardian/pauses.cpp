@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 #include <chrono>
 
+#include "lib/report/text.hpp"
 #include "lib/report/words.hpp"
 #include "lib/store/file.hpp"
 #include "lib/tree/file_descriptor.hpp"
@@ -25,20 +26,30 @@ std::string boot_id() {
 Pauses Pauses::load(const std::string& runtime_dir) {
   Pauses pauses;
   pauses.file_ = runtime_dir + "/paused.json";
-  boost::system::error_code error;
   const auto text = store::read_file(pauses.file_, 1U << 20U);
-  if (!text || !*text) return pauses;
-  const auto value = boost::json::parse(**text, error);
-  if (error || !value.is_object()) return pauses;
-  const auto* boot = value.as_object().if_contains("boot_id");
-  const auto* guards = value.as_object().if_contains("guards");
-  if (boot == nullptr || !boot->is_string() || std::string_view(boot->as_string()) != boot_id()) return pauses;
-  if (guards == nullptr || !guards->is_object()) return pauses;
+  if (text && !*text) return pauses;
+  const std::string mistake = text ? pauses.take(**text) : text.error().text();
+  if (!mistake.empty())
+    pauses.warning_ = printable("pauses that were made aren't known: " + pauses.file_ + ": " + mistake);
+  return pauses;
+}
+
+// What is wrong with the file, or nothing.
+std::string Pauses::take(const std::string& text) {
+  boost::system::error_code error;
+  const auto value = boost::json::parse(text, error);
+  if (error) return error.message();
+  const auto* object = value.if_object();
+  const auto* boot = object != nullptr ? object->if_contains("boot_id") : nullptr;
+  const auto* guards = object != nullptr ? object->if_contains("guards") : nullptr;
+  if (boot == nullptr || !boot->is_string() || guards == nullptr || !guards->is_object()) return "it holds no pauses";
+  if (std::string_view(boot->as_string()) != boot_id()) return {};  // a pause doesn't outlast a reboot
   for (const auto& entry : guards->as_object()) {
     const auto until = entry.value().is_string() ? parse_rfc3339(entry.value().as_string()) : std::nullopt;
-    if (until && *until > std::chrono::system_clock::now()) pauses.until_[std::string(entry.key())] = *until;
+    if (!until) return "it holds no time for " + std::string(entry.key());
+    if (*until > std::chrono::system_clock::now()) until_[std::string(entry.key())] = *until;
   }
-  return pauses;
+  return {};
 }
 
 std::optional<WallTime> Pauses::of(const std::string& path) const {

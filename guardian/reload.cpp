@@ -77,7 +77,7 @@ void Supervisor::take(LoadedSettings loaded) {
     if (!coming_) return take_locks();  // it was taken back
     LoadedSettings settings = std::move(*std::exchange(coming_, std::nullopt));
     if (taken) return put_in_force(std::move(settings));
-    refuse("another guardian guards a directory of it: " + taken.error().text());
+    refuse(why_not_locked("guards a directory of it", taken.error()));
     take_locks();
     refresh();
   });

@@ -133,8 +133,8 @@ void Supervisor::resume(const json::object& request, const Answer& answer) {
     if (auto set = pauses_.set(path, std::nullopt); !set) return answer(refusal(set.error().text()));
   }
   for (const std::string& path : paths.files) {
-    (void)pauses_.set(rollout_->places()[*rollout_->guard_of(path)].guard.path,
-                      std::nullopt);  // of all its glob matches
+    stored(pauses_.set(rollout_->places()[*rollout_->guard_of(path)].guard.path,
+                       std::nullopt));  // of all its glob matches
     lanes_->tell(path, [path](LaneLoop& loop) { loop.pause(path, std::nullopt); });
     rollout_->paused(path, false);
     find(path)->paused_until.reset();
@@ -165,14 +165,14 @@ void Supervisor::release(const json::object& request, const Answer& answer) {
   const auto pending = std::make_shared<Pending>();
   pending->left = paths.files.size();
   std::chrono::milliseconds limit = kAnswerWithin;
-  for (const std::string& path : paths.globs) (void)pauses_.set(path, WallTime::max());
+  for (const std::string& path : paths.globs) stored(pauses_.set(path, WallTime::max()));
   for (const std::string& path : paths.files) {
     const Policy policy = policy_of(rollout_->guard_of(path).value_or(0), path);
     limit = std::min(limit + policy.deadline, kMostTime);
     lanes_->tell_any(path, [this, pending, policy](LaneLoop& loop) {
       if (pending->given_up) return;
       mailbox_->post([this, pending, path = policy.path, error = loop.release(policy)] {
-        if (error.empty()) (void)pauses_.set(path, WallTime::max());
+        if (error.empty()) stored(pauses_.set(path, WallTime::max()));
         if (!error.empty()) pending->errors.append(pending->errors.empty() ? "" : "; ").append(error);
         --pending->left;
         refresh();

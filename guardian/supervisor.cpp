@@ -17,6 +17,7 @@ namespace {
 constexpr std::chrono::milliseconds kStopWithin{800};  // a second after SIGTERM locks and socket must be free
 constexpr std::chrono::milliseconds kHistoryGather{10}, kReaderEnds{100};
 constexpr std::chrono::seconds kLockAgain{2};
+constexpr std::chrono::minutes kUnstoredAgain{1};  // a full disk is no reason for a full log
 
 WallTime wall_now() { return std::chrono::system_clock::now(); }
 
@@ -89,7 +90,8 @@ Result<void> Supervisor::open() {
                 std::move(*spawner), [this](Report report) { on_report(std::move(report)); },
                 [this](std::size_t guard, std::uint64_t generation, std::uint64_t ticket, GlobMatch match) {
                   on_listed(guard, generation, ticket, std::move(match));
-                }});
+                },
+                [this](const Result<void>& result) { stored(result); }});
   lanes_.emplace(io_, Lanes::Setup{std::move(world), [this](const std::string& path) { on_late(path); },
                                    [this](const std::string& warning) { setup_.log.warning(warning); }});
   return lanes_->open();
@@ -115,6 +117,7 @@ void Supervisor::prepare() {
     guard.path = policy.path;
     guard.since = status_.started;
   }
+  if (!pauses_.warning().empty()) setup_.log.warning(pauses_.warning());
   await_signals();
   await_watchdog();
 }
@@ -150,6 +153,17 @@ void Supervisor::flush_history() {
   });
 }
 
+// Any thread.
+void Supervisor::stored(const Result<void>& result) {
+  if (result) return;
+  mailbox_->post([this, why = result.error().text()] {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < unstored_again_) return;
+    unstored_again_ = now + kUnstoredAgain;
+    setup_.log.warning("what must outlast a restart can't be stored: " + why);
+  });
+}
+
 void Supervisor::await_signals() {
   sigset_t ours;
   ::sigemptyset(&ours);
@@ -178,7 +192,20 @@ void Supervisor::stop() {
   stop_timer_.async_wait([this](const boost::system::error_code& error) {
     if (!error) leave_now();
   });
+  give_back_waiting();
   lanes_->stop([this] { finish(); });
+}
+
+// No lane has taken them up, and what an earlier guardian wrote may stand there.
+void Supervisor::give_back_waiting() {
+  if (!rollout_) return;
+  for (std::size_t i = 0; i < rollout_->places().size(); ++i) {
+    for (const auto& [path, file] : rollout_->places()[i].members) {
+      const Policy policy = policy_of(i, path);
+      const bool waits = !file.told && policy.enforce && policy.on_exit == OnExit::restore;
+      if (waits) lanes_->tell_any(path, [policy](LaneLoop& loop) { loop.give_back_waiting(policy); });
+    }
+  }
 }
 
 // The lanes' last words are said.
@@ -217,9 +244,11 @@ void Supervisor::take_locks() {
   if (moved_) return;
   locks_->take(setup_.loaded.settings->guards, [this](const Result<void>& taken) {
     if (stopping_) return;
+    if (taken) unlocked_.clear();
     if (taken) return await_locks();
-    if (taken.error().code != EWOULDBLOCK) {  // no descriptor or no thread is left: later, then
-      setup_.log.warning("a guarded directory isn't locked: " + taken.error().text());
+    if (!is_taken(taken.error())) {  // no descriptor or no thread is left: later, then
+      const std::string why = taken.error().text();
+      if (std::exchange(unlocked_, why) != why) setup_.log.warning("a guarded directory isn't locked: " + why);
       return lock_later();
     }
     exit_status_ = fail(why_not_locked("guards this directory", taken.error()));

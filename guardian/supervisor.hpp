@@ -59,9 +59,11 @@ class Supervisor {
   void check_ready();
   void record(std::vector<Event> events);
   void flush_history();
+  void stored(const Result<void>& result);
   void on_signal(int signal);
   void await_signals();
   void stop();
+  void give_back_waiting();
   void finish();
   void leave_now();
   void take_locks();
@@ -76,6 +78,7 @@ class Supervisor {
   void pump();
   void carry_out(const Rollout::Order& order);
   void keep_closed(std::size_t index, const std::string& reason);
+  void keep_waiting(std::size_t index, const std::string& reason);
   std::optional<Time> end_pauses();
   void note_late(const Rollout::Order& order);
   void on_report(Report report);
@@ -150,7 +153,9 @@ class Supervisor {
   WaiterId next_waiter_ = 0;
   std::vector<Event> unwritten_;
   std::chrono::steady_clock::duration pump_took_{0};
-  bool moved_ = false;  ///< a guarded directory is another one, and not locked yet
+  std::chrono::steady_clock::time_point unstored_again_{};  ///< when it may be told again
+  std::string unlocked_;                                    ///< why a directory isn't locked, as it was told
+  bool moved_ = false;                                      ///< a guarded directory is another one, and not locked yet
   bool ready_said_ = false, stopping_ = false, pump_pending_ = false;
   int exit_status_ = 0;
 };

@@ -62,4 +62,6 @@ std::string not_looked_at_reason(const std::string& guard) {
   return "not looked at: the file system of " + guard + " doesn't answer";
 }
 
+std::string looked_at_often_reason(const std::string& why) { return "looked at every second, for " + why; }
+
 }  // namespace rg

@@ -47,5 +47,7 @@ namespace rg {
 [[nodiscard]] std::string cancelled_reason(std::uint64_t next, std::size_t done, std::size_t of);
 /// It waits behind `guard`, whose file system doesn't answer.
 [[nodiscard]] std::string not_looked_at_reason(const std::string& guard);
+/// No event would tell of a change.
+[[nodiscard]] std::string looked_at_often_reason(const std::string& why);
 
 }  // namespace rg

@@ -80,9 +80,10 @@ Loaded<Memory> StateDirectory::load_memory(const std::string& guard_path) const 
   return memory;
 }
 
-Result<void> StateDirectory::save_memory(const std::string& guard_path, const Memory& memory) const {
+Result<void> StateDirectory::save_memory(const std::string& guard_path, const Memory& memory, Durable durable) const {
   const std::string path = guard_file(directory_, guard_path, ".json");
-  if (auto saved = save(path, store::memory_json(guard_path, memory), Sync::data); !saved) return saved.error();
+  const Sync sync = durable == Durable::now ? Sync::data : Sync::none;
+  if (auto saved = save(path, store::memory_json(guard_path, memory), sync); !saved) return saved.error();
   // Only now: a kill between the two leaves an intent that the memory already knows of, which harms nobody.
   const std::string intent = guard_file(directory_, guard_path, ".intent");
   if (unlink(intent.c_str()) != 0 && errno != ENOENT) return errno_error("remove", intent);

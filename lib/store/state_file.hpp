@@ -25,7 +25,10 @@ class StateDirectory {
   explicit StateDirectory(std::string directory, Access access = Access::full);
 
   [[nodiscard]] Loaded<Memory> load_memory(const std::string& guard_path) const;
-  [[nodiscard]] Result<void> save_memory(const std::string& guard_path, const Memory& memory) const;
+  /// `later`: a kill can't lose it, a power loss may damage it. For what must stand there before a write.
+  enum class Durable { now, later };
+  [[nodiscard]] Result<void> save_memory(const std::string& guard_path, const Memory& memory,
+                                         Durable durable = Durable::now) const;
   /// Stores the digest of bytes that are about to be written, without reading or changing the memory itself:
   /// load_memory() gives it back as `intended` until the next save_memory(). Small and quick (no sync).
   [[nodiscard]] Result<void> save_intent(const std::string& guard_path, const std::string& digest) const;

@@ -50,6 +50,7 @@ TEST_CASE("spawner: its threads have the nice value that it was made with") {
 
 TEST_CASE("keeper: a job is waited for, but not for ever") {
   Keeper keeper;
+  REQUIRE(keeper.start().has_value());
   bool done = false;
   CHECK(keeper.within(std::chrono::seconds{10}, [&] { done = true; }));
   CHECK(done);
@@ -64,6 +65,7 @@ TEST_CASE("keeper: a job that was forgotten isn't run") {
   bool done = false;
   {
     Keeper keeper;
+    REQUIRE(keeper.start().has_value());
     keeper.later("a", std::chrono::hours{1}, std::chrono::hours{1}, [&] { done = true; });
     keeper.forget("a");
   }

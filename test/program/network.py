@@ -19,6 +19,10 @@ class Network:
         words = ["ip", "-batch", "-"] if batch else ["ip", *words]
         done = subprocess.run([*self.prefix, *words], input=batch, capture_output=True, text=True)
         expect(done.returncode == 0, f"{' '.join(words)}: {done.stderr}")
+        return done.stdout
+
+    def sysctl(self, name, value):
+        subprocess.run([*self.prefix, "sh", "-c", f"echo {value} > /proc/sys/{name}"], check=True)
 
     def link(self, name):
         """an interface whose other end is up too"""

@@ -106,6 +106,38 @@ def release_without_a_guardian_pauses_too(world):
     same_as_left(world, text, mode)
 
 
+@case()
+def a_guard_on_the_command_line_is_that_one(world):
+    """`--path OTHER release` beside a guardian is about no other guard."""
+    world.configure(guard())
+    left_by_a_writer(world)
+    world.start()
+    restored(world)
+    for word in ("release", "pause", "resume"):
+        done = world.run("--path", "/etc/other.conf", "--first", "127.0.0.1", word, config=False)
+        equal(done.returncode, 3, word)
+        expect("no such guard: /etc/other.conf" in done.stderr, done.stderr)
+        equal(world.guard_status()["state"], "holds", word)
+    world.run("--path", "/etc/resolv.conf", "--first", "127.0.0.1", "pause", config=False, code=0)
+    world.wait_state("paused")
+
+
+@case()
+def on_exit_restore_of_a_guard_that_waits(world):
+    """What an earlier guardian wrote is given back by one that never came to it."""
+    other = "/run/other.conf"
+    world.configure(guard(other, on_exit="restore"))
+    world.write(conf("192.0.2.60"), other)
+    world.run("apply", code=0)
+    equal(world.servers(other), ["127.0.0.1", "192.0.2.60"])
+    os.mkdir(world.path())
+    world.configure('ready_within = "100ms"\n', guard(), guard(other, on_exit="restore"))
+    guardian = world.start()
+    world.wait_state("waiting", other)
+    guardian.stop(0)
+    equal(world.servers(other), ["192.0.2.60"], "what the writer left")
+
+
 @case(tags="sanitize")
 def on_exit_restore_gives_back(world):
     world.configure(guard(on_exit="restore"))
