@@ -9,6 +9,7 @@ std::unique_ptr<LaneGuard> LaneGuard::without_descriptors() const {
   copy->guarded.seen = {};
   copy->guarded.other_chains.clear();
   copy->orphans.clear();
+  copy->closed.reset();
   copy->armed = {};
   copy->armed_others.clear();
   copy->degraded = false;
@@ -54,6 +55,10 @@ std::optional<Time> LaneGuard::next_time() const {
   std::optional<Time> earliest;
   for (const auto& at : {settle_at, fight_at, pause_ends}) {
     if (at && (!earliest || *at < *earliest)) earliest = at;
+  }
+  if (closed && (!earliest || closed->until < *earliest)) earliest = closed->until;
+  for (const auto& [watch, orphan] : orphans) {
+    if (!earliest || orphan.again < *earliest) earliest = orphan.again;
   }
   return earliest;
 }

@@ -53,8 +53,18 @@ struct LaneGuard {
   struct Orphan {
     SharedDescriptor file;
     std::uint64_t document = 0;
+    Time again{};  ///< when it is asked without an event whether it is still open
+    std::chrono::milliseconds wait{0};
   };
   std::map<int, Orphan> orphans;
+  // What came out last and was closed: a writer who had found it by its name just before may open it yet.
+  struct Closed {
+    Orphan orphan;
+    int watch = -1;
+    std::string bytes;
+    Time until{};
+  };
+  std::optional<Closed> closed;
   std::uint64_t documents = 0;  ///< counts the writers' documents
 
   // What is watched now.

@@ -130,7 +130,11 @@ void LaneLoop::look_around() {
   if (slow_look) files_.tidy();
   if (slow_look) next_look_ = now + kSlowLook;
   if (degraded) next_look_ = std::min(next_look_, now + kDegradedLook);
-  for (const GuardId id : busy_) guards_.at(id)->tick(now);
+  for (const GuardId id : busy_) {
+    LaneGuard& guard = *guards_.at(id);
+    guard.tick(now);
+    look_at_orphans(guard, now);
+  }
   if (!mounts && !slow_look) return;
   for (auto& [id, guard] : guards_) {
     guard->note({Change::Kind::structure, mounts ? How::mounted : How::unknown, -1}, now);

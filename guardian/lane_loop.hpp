@@ -98,6 +98,10 @@ class LaneLoop {
   void keep_armed(LaneGuard& guard, Report& report);
   void note_place(LaneGuard& guard);
   void keep_open(LaneGuard& guard, Outcome& outcome);
+  void keep_closed(LaneGuard& guard, CameOutClosed&& out);
+  void let_go_closed(LaneGuard& guard);
+  bool is_written_late(LaneGuard& guard);
+  void look_at_orphans(LaneGuard& guard, Time now);
   void orphan_closed(LaneGuard& guard, int watch);
   // lane_messages.cpp
   void count_generation(std::uint64_t generation);

@@ -10,6 +10,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMaxOrphans = 16, kHeldDirectories = 256;
+constexpr milliseconds kAskAgain{1}, kAskAgainMost{30'000};
+// Between the lookup and the end of an open(2) lie microseconds, on a loaded host more.
+constexpr milliseconds kOpenedBy{1000};
 
 bool same_chains(const std::vector<Chain>& a, const std::vector<Chain>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_chain);
@@ -103,15 +106,61 @@ void LaneLoop::keep_open(LaneGuard& guard, Outcome& outcome) {
     const auto watch = watcher_.watch_orphan(guard.id, file->get());
     if (!watch) continue;
     guard.orphans[*watch] = {file, guard.documents};
-    if (probe_writer(file->get()) != WriterOpen::yes) orphan_closed(guard, *watch);  // he closed it before the watch
+    orphan_closed(guard, *watch);  // he may have closed it before the watch
   }
+  if (outcome.closed) keep_closed(guard, std::move(*outcome.closed));
+}
+
+void LaneLoop::keep_closed(LaneGuard& guard, CameOutClosed&& out) {
+  let_go_closed(guard);
+  const auto watch = watcher_.watch_orphan(guard.id, out.file->get());
+  if (!watch) return;
+  const Time until = Clock::now() + kOpenedBy;
+  guard.closed = LaneGuard::Closed{{std::move(out.file), guard.documents}, *watch, std::move(out.bytes), until};
+  if (is_written_late(guard)) orphan_closed(guard, *watch);  // opened, and maybe closed, before the watch
+}
+
+void LaneLoop::let_go_closed(LaneGuard& guard) {
+  if (!guard.closed) return;
+  const int watch = guard.closed->watch;
+  if (is_written_late(guard)) return orphan_closed(guard, watch);
+  watcher_.forget_orphan(watch);
+  guard.closed.reset();
+}
+
+void LaneLoop::look_at_orphans(LaneGuard& guard, Time now) {
+  if (guard.closed && guard.closed->until <= now) let_go_closed(guard);
+  std::vector<int> due;
+  for (const auto& [watch, orphan] : guard.orphans) {
+    if (orphan.again <= now) due.push_back(watch);
+  }
+  for (const int watch : due) orphan_closed(guard, watch);
+}
+
+// Somebody has opened what came out closed: from now on it is as if he had had it open.
+bool LaneLoop::is_written_late(LaneGuard& guard) {
+  const int fd = guard.closed->orphan.file->get();
+  if (probe_writer(fd) != WriterOpen::yes) {
+    const auto bytes = read_whole(fd);
+    if (!bytes || *bytes == guard.closed->bytes) return false;
+  }
+  guard.orphans[guard.closed->watch] = std::move(guard.closed->orphan);
+  guard.closed.reset();
+  return true;
 }
 
 void LaneLoop::orphan_closed(LaneGuard& guard, int watch) {
+  if (guard.closed && guard.closed->watch == watch && !is_written_late(guard)) return;
   const auto found = guard.orphans.find(watch);
   if (found == guard.orphans.end()) return;
-  const LaneGuard::Orphan orphan = found->second;
-  if (probe_writer(orphan.file->get()) == WriterOpen::yes) return;  // somebody else still writes
+  // Somebody else still writes; or the kernel isn't through with him: IN_CLOSE_WRITE comes before the file counts as
+  // closed (__fput()), and no other event follows. So it is asked again.
+  if (probe_writer(found->second.file->get()) == WriterOpen::yes) {
+    found->second.wait = std::clamp(2 * found->second.wait, kAskAgain, kAskAgainMost);
+    found->second.again = Clock::now() + found->second.wait;
+    return;
+  }
+  const LaneGuard::Orphan orphan = std::move(found->second);
   guard.orphans.erase(found);
   watcher_.forget_orphan(watch);
   auto bytes = read_whole(orphan.file->get());

@@ -46,12 +46,19 @@ struct Interrupted {
   std::string reason;
 };
 
+/// What came out of the last exchange, where nobody had it open, and what stood in it.
+struct CameOutClosed {
+  SharedDescriptor file;
+  std::string bytes;
+};
+
 struct Outcome {
   std::variant<Unchanged, Restored, Held, Overtaken, Refused, Failed, Interrupted> result = Overtaken{};
   Decision decision;          ///< the last one
   std::vector<Event> events;  ///< what the history gets; `generation` is not filled in
   bool memory_changed = false;
   std::vector<SharedDescriptor> still_open;  ///< came out of exchanges, their writers have them open
+  std::optional<CameOutClosed> closed;       ///< who had found its name just before the exchange may open it yet
 
   [[nodiscard]] bool holds() const {
     return std::holds_alternative<Unchanged>(result) || std::holds_alternative<Restored>(result);

@@ -250,6 +250,10 @@ class Pass {
     if (swap.out == Swap::Out::newer) outcome_.still_open.clear();
     if (swap.open) outcome_.still_open.push_back(swap.open);
     if (swap.out == Swap::Out::put_back) return;
+    outcome_.closed.reset();
+    if (swap.closed) {
+      outcome_.closed = {swap.closed, swap.out == Swap::Out::newer ? swap.bytes : guarded_.seen.bytes};
+    }
     ++writes_;
     guarded_.half.reset();
     const Decision& decision = outcome_.decision;

@@ -65,6 +65,9 @@ struct Swap {
   std::string bytes;      ///< out newer
   struct stat info {};    ///< out newer: of that file
   SharedDescriptor open;  ///< what came out, where its writer still has it open
+  /// What came out of an exchange, where nobody has it open: who had found it by its name just before may open it yet
+  /// (open(2) looks up the name first and counts as a writer later).
+  SharedDescriptor closed;
 };
 
 /// A node under the temporary name.

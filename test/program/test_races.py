@@ -1,8 +1,11 @@
 """No writer's update is ever lost: writers that are faster than any guard, and one that goes on writing."""
+import glob
+import os
+import pathlib
 import subprocess
 
 from harness import case
-from world import RESOLV, Failure, equal, expect, conf, guard
+from world import RESOLV, Failure, conf, equal, expect, guard, wait_for
 
 ROUNDS = 200
 
@@ -80,3 +83,30 @@ def plain_rename_over_loses_updates(world):
     code, said = race(world, "rename")
     equal(code, 1, f"plain rename-over lost nothing, so this race proves nothing: {said}")
     expect("lost 0" not in said and RESOLV not in said, said)
+
+
+def replaced(guardian, text):
+    """the file with this text that a restore has replaced, while it is watched: a lane's descriptors are its thread's own"""
+    for link in glob.glob(f"/proc/{guardian.process.pid}/task/*/fd/*"):
+        try:
+            if os.readlink(link).endswith(".resolv.conf.resolv-guardian (deleted)") and pathlib.Path(link).read_text() == text:
+                return link
+        except OSError:
+            continue
+    return None
+
+
+@case(tags="sanitize")
+def opened_while_it_was_exchanged(world):
+    """open(2) looks up the name first and counts as a writer microseconds later: in between the file is replaced."""
+    world.configure(guard())
+    world.write(conf("192.0.2.53"))
+    guardian = world.start()
+    for number in (54, 55):
+        text = conf(f"192.0.2.{number}")
+        world.rename_in(text)
+        late = wait_for(lambda: replaced(guardian, text), "the replaced file is held for a while")
+        with open(late, "w") as file:  # truncates it
+            file.write(conf(f"192.0.2.{number + 100}"))
+        world.wait_servers(["127.0.0.1", f"192.0.2.{number + 100}"])
+    wait_for(lambda: not replaced(guardian, conf("192.0.2.155")), "it is let go")
