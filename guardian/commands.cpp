@@ -46,9 +46,14 @@ int print_result(const std::string& text, int status) {
 std::string runtime_of(const Options& options) { return resolve_directories(options, process_environment()).runtime; }
 std::string state_of(const Options& options) { return resolve_directories(options, process_environment()).state; }
 
+void say_warnings(const LoadedSettings& loaded) {
+  for (const std::string& warning : loaded.warnings) say_plain("warning: " + warning);
+}
+
 // The configuration, or an exit status after the mistakes were said.
 std::optional<Settings> settings_or_say(const Options& options) {
   LoadedSettings loaded = SettingsSource(options, process_environment()).load();
+  say_warnings(loaded);
   if (!loaded.settings) say_plain(loaded.error);
   return std::move(loaded.settings);
 }
@@ -108,6 +113,7 @@ Pauses load_pauses(const std::string& runtime_dir) {
 // The running guardian makes its pass by its own configuration, whatever we were given.
 void warn_of_another_configuration(const Options& options, const Status& status) {
   const LoadedSettings loaded = SettingsSource(options, process_environment()).load();
+  say_warnings(loaded);
   const bool there_is_none = loaded.sha256.empty();
   if (there_is_none || loaded.sha256 == status.config_sha256) return;
   if (!loaded.settings) say_plain(loaded.error);
@@ -189,6 +195,7 @@ int run_command(const Options& options) {
   }
   SettingsSource source(options, process_environment());
   LoadedSettings loaded = source.load_or_last_verified(StateDirectory(directories.state));
+  for (const std::string& warning : loaded.warnings) log.warning(warning);
   if (!loaded.settings) {
     say_plain(loaded.error);
     return 2;

@@ -128,6 +128,8 @@ std::string in_flags(std::string text) {
   return text;
 }
 
+constexpr const char* kOnCommandLine = "resolv-guardian: command line";
+
 std::string guard_errors(const Options& options) {
   std::string text;
   if (options.config_given && ::access(options.config.c_str(), F_OK) == 0) {
@@ -135,9 +137,7 @@ std::string guard_errors(const Options& options) {
         fmt::format("resolv-guardian: found both --config {} and a guard on the command line, expected one of them\n",
                     ticked(options.config));
   }
-  for (const ConfigError& error : check_policy(*options.guard, "resolv-guardian: command line")) {
-    text += in_flags(error.text()) + '\n';
-  }
+  for (const ConfigError& error : check_policy(*options.guard, kOnCommandLine)) text += in_flags(error.text()) + '\n';
   return text;
 }
 
@@ -164,6 +164,10 @@ std::variant<Options, Stop> options_of(const Raw& raw) {
   std::string errors = values.errors();
   if (options.guard && errors.empty()) errors = guard_errors(options);
   if (!errors.empty()) return usage_error(std::move(errors));
+  if (!options.guard) return options;
+  for (const ConfigError& warning : policy_warnings(*options.guard, kOnCommandLine)) {
+    options.warnings.push_back(in_flags(warning.text()));
+  }
   return options;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "lib/config/config_file.hpp"
 #include "lib/policy/policy.hpp"
@@ -27,7 +28,8 @@ struct Options {
   std::string state_dir, runtime_dir;  ///< empty: not given (resolve_directories)
   LogFormat log_format = LogFormat::text;
   LogLevel log_level = LogLevel::info;
-  std::optional<Policy> guard;  ///< said on the command line, in place of any configuration file; already checked
+  std::optional<Policy> guard;        ///< said on the command line, in place of any configuration file; already checked
+  std::vector<std::string> warnings;  ///< of that guard
 
   std::optional<std::string> path;                      ///< pause, resume, release: this guard alone
   std::optional<std::chrono::milliseconds> pause;       ///< pause --for

@@ -84,6 +84,7 @@ void Supervisor::take(LoadedSettings loaded) {
 }
 
 void Supervisor::put_in_force(LoadedSettings loaded) {
+  for (const std::string& warning : loaded.warnings) setup_.log.warning(warning);
   status_.config_error.clear();
   drop_removed(*loaded.settings);
   status_.config_sha256 = loaded.sha256;

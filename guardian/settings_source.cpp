@@ -27,13 +27,17 @@ std::string all_texts(const std::vector<ConfigError>& errors) {
 }  // namespace
 
 SettingsSource::SettingsSource(const Options& options, Environment environment)
-    : path_(absolute(options.config)), guard_(options.guard), environment_(std::move(environment)) {}
+    : path_(absolute(options.config)),
+      guard_(options.guard),
+      warnings_(options.warnings),
+      environment_(std::move(environment)) {}
 
 LoadedSettings SettingsSource::load() const {
   LoadedSettings loaded;
   if (guard_) {
     loaded.settings.emplace().guards.push_back(*guard_);
     loaded.sha256 = sha256_hex(print_config(*loaded.settings));
+    loaded.warnings = warnings_;
     return loaded;
   }
   auto bytes = read_config(path_);
@@ -45,6 +49,7 @@ LoadedSettings SettingsSource::load() const {
   ParsedConfig parsed = parse_config(bytes->files, environment_);
   loaded.settings = std::move(parsed.settings);
   loaded.error = all_texts(parsed.errors);
+  for (const ConfigError& warning : parsed.warnings) loaded.warnings.push_back(warning.text());
   return loaded;
 }
 

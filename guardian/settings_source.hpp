@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "guardian/config_source.hpp"
 #include "guardian/options.hpp"
@@ -14,6 +15,7 @@ struct LoadedSettings {
   std::optional<Settings> settings;  ///< nullopt: `error` says why
   std::string sha256;                ///< of the files, or of the command line's guard as `config` prints it
   std::string error;                 ///< every mistake, one a line
+  std::vector<std::string> warnings;
 };
 
 class SettingsSource {
@@ -30,6 +32,7 @@ class SettingsSource {
  private:
   std::string path_;  // absolute
   std::optional<Policy> guard_;
+  std::vector<std::string> warnings_;  // of that guard
   Environment environment_;
 };
 

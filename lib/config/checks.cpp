@@ -41,11 +41,7 @@ class Check {
 
   [[nodiscard]] bool given(const std::string& key) const { return marks_.count(key) > 0; }
   [[nodiscard]] Position place(const std::string& key) const { return given(key) ? marks_.at(key).key : Position{}; }
-  [[nodiscard]] Position place(const std::string& key, std::size_t index) const {
-    const auto mark = marks_.find(key);
-    if (mark == marks_.end()) return {};
-    return index < mark->second.elements.size() ? mark->second.elements[index] : mark->second.key;
-  }
+  [[nodiscard]] Position place(const std::string& key, std::size_t index) const { return place_of(marks_, key, index); }
 
   // `only` says everything that stands there: what another verb adds could never be.
   void only_alone(const std::string& table, std::initializer_list<std::string_view> others) {
@@ -222,6 +218,12 @@ Marks marks_of(const Policy& policy) {
 }
 
 }  // namespace
+
+Position place_of(const Marks& marks, const std::string& key, std::size_t index) {
+  const auto mark = marks.find(key);
+  if (mark == marks.end()) return {};
+  return index < mark->second.elements.size() ? mark->second.elements[index] : mark->second.key;
+}
 
 void check_guard(const Policy& policy, const Marks& marks, const std::string& file, std::vector<ConfigError>& errors) {
   Check check(marks, file, errors);

@@ -1,6 +1,7 @@
 // What no single key of a guard shows: whether its values can hold together.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@ struct Mark {
   std::vector<Position> elements;
 };
 using Marks = std::map<std::string, Mark>;
+
+/// Where element `index` of the list `key` stands; line 0 where the key was not given.
+[[nodiscard]] Position place_of(const Marks& marks, const std::string& key, std::size_t index);
 
 void check_guard(const Policy& policy, const Marks& marks, const std::string& file, std::vector<ConfigError>& errors);
 

@@ -13,6 +13,7 @@
 #include "lib/config/reader.hpp"
 #include "lib/config/toml_source.hpp"
 #include "lib/config/values.hpp"
+#include "lib/config/warnings.hpp"
 #include "lib/policy/resolve.hpp"
 
 namespace rg {
@@ -140,6 +141,7 @@ struct File {
   Settings& settings;
   std::vector<Policy> guards;
   std::map<std::string, unsigned> lines;  // of each guarded path
+  std::vector<ConfigError> warnings;
 };
 
 Read<std::optional<std::chrono::milliseconds>> read_ready_within(std::string_view text) {
@@ -154,6 +156,7 @@ void read_guard(Reader& reader, const TomlNode& node, File& file) {
   reader.forget_marks();
   reader.table(node, kGuardKeys, policy);
   check_guard(policy, reader.marks(), reader.file(), reader.errors());
+  warn_of_guard(policy, reader.marks(), reader.file(), file.warnings);
   if (policy.path.empty()) return;
   const auto path = reader.marks().find("path");
   const Position at = path == reader.marks().end() ? node.at : path->second.key;
@@ -219,6 +222,14 @@ class Guards {
   std::map<std::string, std::size_t> places_;
 };
 
+void append_sorted(std::vector<ConfigError> errors, std::vector<ConfigError>& into) {
+  std::stable_sort(errors.begin(), errors.end(), [](const ConfigError& a, const ConfigError& b) {
+    return std::tie(a.line, a.column) < std::tie(b.line, b.column);
+  });
+  if (errors.size() > kMaxErrors) errors.resize(kMaxErrors);
+  std::move(errors.begin(), errors.end(), std::back_inserter(into));
+}
+
 void read_file(const ConfigText& text, const Environment& environment, ParsedConfig& into, Settings& settings,
                Guards& guards) {
   std::vector<ConfigError> errors;
@@ -227,15 +238,12 @@ void read_file(const ConfigText& text, const Environment& environment, ParsedCon
     errors.push_back(std::move(*error));
   } else {
     Reader reader(text.path, environment, where_it_belongs, errors);
-    File file{settings, {}, {}};
+    File file{settings, {}, {}, {}};
     reader.table(TomlNode{{1, 1}, std::move(std::get<Table>(toml)), "a table"}, kFileKeys, file);
     guards.merge(std::move(file.guards));
+    append_sorted(std::move(file.warnings), into.warnings);
   }
-  std::stable_sort(errors.begin(), errors.end(), [](const ConfigError& a, const ConfigError& b) {
-    return std::tie(a.line, a.column) < std::tie(b.line, b.column);
-  });
-  if (errors.size() > kMaxErrors) errors.resize(kMaxErrors);
-  std::move(errors.begin(), errors.end(), std::back_inserter(into.errors));
+  append_sorted(std::move(errors), into.errors);
 }
 
 }  // namespace

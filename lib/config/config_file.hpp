@@ -34,6 +34,7 @@ inline constexpr std::size_t kMaxErrors = 100;
 struct ParsedConfig {
   std::optional<Settings> settings;  ///< set exactly where there are no errors
   std::vector<ConfigError> errors;
+  std::vector<ConfigError> warnings;  ///< what is legal and hardly meant; of the files whose TOML can be read
 };
 
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
@@ -45,6 +46,9 @@ using Environment = std::function<std::optional<std::string>(const std::string& 
 /// Checks what no single key shows: only beside another verb, more of ours than max, an address both required and
 /// denied, link_to beside write = "in-place"..., for guards that came from the command line too. Positions are 0 there.
 [[nodiscard]] std::vector<ConfigError> check_policy(const Policy& policy, const std::string& file);
+
+/// What of such a guard is legal and hardly meant.
+[[nodiscard]] std::vector<ConfigError> policy_warnings(const Policy& policy, const std::string& file);
 
 /// The whole configuration with all defaults filled in: valid TOML that parses to equal Settings.
 [[nodiscard]] std::string print_config(const Settings& settings);

@@ -129,6 +129,17 @@ TEST_CASE("one guard from the command line") {
         std::optional(std::vector{address("127.0.0.1")}));
 }
 
+TEST_CASE("what is legal and hardly meant on the command line is told by its flag") {
+  using Texts = std::vector<std::string>;
+  CHECK(
+      good({"--set", "rotat", "--first", "fe80::1", "run"}).warnings ==
+      Texts{"resolv-guardian: command line: found `fe80::1` in `--first`, expected a zone behind a link-local address, "
+            "like `fe80::1%eth0`: hardly a resolver reaches it without one",
+            "resolv-guardian: command line: found the unknown option `rotat` in `--set`, expected one that resolvers "
+            "read (did you mean `rotate`?)"});
+  CHECK(good({"--set", "rotate", "--first", "fe80::1%eth0", "run"}).warnings == Texts{});
+}
+
 TEST_CASE("source-address-of on the command line") {
   const rg::Policy policy = *good({"--first", "source-address-of:192.0.2.5", "--first", "127.0.0.1", "--fallback",
                                    "source-address-of:fe80::1%eth0", "--deny", "source-address-of:2001:db8::5", "run"})

@@ -5,7 +5,7 @@ import re
 import tomllib
 
 from harness import case
-from world import conf, equal, expect, guard
+from world import conf, equal, expect, guard, wait_for
 
 MISTAKES = [  # (the file, line of the mistake, what the message names)
     ("[[guard]]\npth = \"/etc/resolv.conf\"\n", 2, ["pth", "path"]),
@@ -69,6 +69,40 @@ def environment_and_config_d(world):
     equal([(g["path"], g["nameservers"]["first"]) for g in tables["guard"]],
           [("/etc/resolv.conf", ["203.0.113.5"]), ("/etc/other.conf", ["203.0.113.7"])])
     expect("NODE_IP" in world.run("config", code=2).stderr, "an unset variable is not named")
+
+
+SLIPS = guard(first=["127.0.0.1", "fe80::1"], extra='[guard.options]\nset = ["rotat"]')
+
+
+def warned(said):
+    """of both slips, with their places"""
+    expect(re.search(r"warning: \S*config\.toml:4:23: found `fe80::1` in `nameservers\.first`.*zone", said), f"of the zone: {said!r}")
+    expect(re.search(r"warning: \S*config\.toml:6:8: found the unknown option `rotat`.*did you mean `rotate`", said),
+           f"of the option: {said!r}")
+
+
+@case(tags="sanitize")
+def what_is_hardly_meant_is_warned_of_and_taken(world):
+    world.write(conf("192.0.2.53"))
+    world.configure(SLIPS)
+    warned(world.run("config", code=0).stderr)
+    warned(world.run("check", code=1).stderr)
+    warned(world.run("apply", code=0).stderr)
+    equal((world.servers(), "options rotat\n" in world.read()), (["127.0.0.1", "fe80::1", "192.0.2.53"], True))
+    done = world.run("--set", "rotat", "config", code=0, config=False)
+    expect("found the unknown option `rotat` in `--set`" in done.stderr, f"of a flag: {done.stderr!r}")
+
+
+@case()
+def run_warns_in_its_log_at_the_start_and_at_a_reload(world):
+    world.write(conf("192.0.2.53"))
+    world.configure(SLIPS)
+    guardian = world.start()
+    warned(guardian.log())
+    world.configure(guard())
+    wait_for(lambda: world.status()["generation"] == 2, "generation 2")
+    world.configure(SLIPS)
+    wait_for(lambda: guardian.log().count("unknown option") == 2, lambda: f"a second warning in {guardian.log()!r}")
 
 
 @case()
