@@ -50,11 +50,17 @@ void say_warnings(const LoadedSettings& loaded) {
   for (const std::string& warning : loaded.warnings) say_plain("warning: " + warning);
 }
 
+// The mistakes; where there is no file at all, the ways out.
+void say_error(const LoadedSettings& loaded) {
+  const char* ways = "; --config FILE names another one, and --path PATH, --first ADDRESS and the like need none";
+  say_plain(loaded.error + (loaded.missing ? ways : ""));
+}
+
 // The configuration, or an exit status after the mistakes were said.
 std::optional<Settings> settings_or_say(const Options& options) {
   LoadedSettings loaded = SettingsSource(options, process_environment()).load();
   say_warnings(loaded);
-  if (!loaded.settings) say_plain(loaded.error);
+  if (!loaded.settings) say_error(loaded);
   return std::move(loaded.settings);
 }
 
@@ -197,7 +203,7 @@ int run_command(const Options& options) {
   LoadedSettings loaded = source.load_or_last_verified(StateDirectory(directories.state));
   for (const std::string& warning : loaded.warnings) log.warning(warning);
   if (!loaded.settings) {
-    say_plain(loaded.error);
+    say_error(loaded);
     return 2;
   }
   return Supervisor({std::move(source), std::move(loaded), directories, options.root, log}).run();

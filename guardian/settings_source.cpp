@@ -43,6 +43,7 @@ LoadedSettings SettingsSource::load() const {
   auto bytes = read_config(path_);
   if (!bytes) {
     loaded.error = bytes.error().text();
+    loaded.missing = bytes.error().code == ENOENT;
     return loaded;
   }
   loaded.sha256 = bytes->sha256;

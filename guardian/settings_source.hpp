@@ -16,6 +16,7 @@ struct LoadedSettings {
   std::string sha256;                ///< of the files, or of the command line's guard as `config` prints it
   std::string error;                 ///< every mistake, one a line
   std::vector<std::string> warnings;
+  bool missing = false;  ///< there is no configuration file at all
 };
 
 class SettingsSource {
