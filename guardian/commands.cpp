@@ -259,7 +259,7 @@ int check_command(const Options& options) {
     for (const std::string& warning : offline->warnings()) say(policy.path + ": " + warning);
     if (decision.kind == Decision::Kind::keep) continue;
     if (decision.kind == Decision::Kind::refuse) {
-      say(policy.path + ": " + decision.refusal);
+      say(policy.path + (decision.failed ? ": failed: " : ": blocked: ") + decision.refusal);
       status = 3;
       continue;
     }

@@ -7,6 +7,7 @@
 
 #include "guardian/machine.hpp"
 #include "lib/config/values.hpp"
+#include "lib/reconcile/surroundings.hpp"
 #include "lib/report/reasons.hpp"
 
 namespace rg {
@@ -109,9 +110,16 @@ Decision Offline::look(const Policy& policy) {
     decision.kind = Decision::Kind::refuse;
     decision.refusal = std::move(taken);
   }
+  warn_of_refusal(decision);
   warn_of_mount();
   take(guarded_.seen);
   return decision;
+}
+
+void Offline::warn_of_refusal(const Decision& decision) {
+  if (decision.kind != Decision::Kind::rewrite) return;
+  const std::string refusal = files_->foreseen_refusal(replacement_for(guarded_, decision));
+  if (!refusal.empty()) warnings_.push_back("blocked: " + refusal);
 }
 
 void Offline::warn_of_mount() {

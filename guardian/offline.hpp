@@ -35,7 +35,7 @@ class Offline {
   Result<Released> release(const Policy& policy);
   /// What the guarded name reads now, where that is a file.
   [[nodiscard]] const Seen& seen() const { return guarded_.seen; }
-  /// What the last call has to warn of: a damaged memory, one that can't be saved.
+  /// What the last call has to warn of: a damaged memory, one that can't be saved, a restore that would be refused.
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
@@ -44,6 +44,7 @@ class Offline {
   PassOptions options();
   void save();
   void warn_of_mount();
+  void warn_of_refusal(const Decision& decision);
   [[nodiscard]] std::string taken_by_another(const Seen& seen) const;
   void take(const Seen& seen);
   std::unique_ptr<DiskFiles> files_;

@@ -24,6 +24,9 @@ class DiskFiles final : public Files {
   Result<Swap> replace(const Replacement& wanted) override;
   std::string refusal(const Place& place, const Error& error) override;
   std::string standing_refusal(const Place& place) override;
+  /// What would refuse this, as far as a look without writing can tell: attributes, mounts, what stands in the way.
+  /// Never whether whoever looks has the rights. Empty: nothing known.
+  [[nodiscard]] std::string foreseen_refusal(const Replacement& wanted);
   std::optional<Leftover> leftover(const Place& place) override;
   void discard_leftover(const Place& place) override;
   void tidy() override;

@@ -23,6 +23,20 @@ bool read_only_here(int dir, const char* name) {
   return fd && ::fstatvfs(fd.get(), &info) == 0 && (info.f_flag & ST_RDONLY) != 0;
 }
 
+// Neither replaced nor removed by anybody.
+bool is_fixed(int dir, const char* name) {
+  return has_attribute(dir, name, STATX_ATTR_IMMUTABLE) || has_attribute(dir, name, STATX_ATTR_APPEND);
+}
+
+// Where our temporary file belongs: what replace() couldn't remove.
+bool stands_in_the_way(const Place& place) {
+  const std::string name = temporary_name(place.name);
+  const int dir = place.directory->get();
+  struct stat info {};
+  if (::fstatat(dir, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return false;
+  return S_ISDIR(info.st_mode) || is_fixed(dir, name.c_str());
+}
+
 }  // namespace
 
 std::string DiskFiles::standing_refusal(const Place& place) {
@@ -43,7 +57,7 @@ static std::string in_the_way(const Place& place) {
   struct stat info {};
   if (::fstatat(dir, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return {};
   if (S_ISDIR(info.st_mode)) return "directory: " + name + " stands where our temporary file belongs; rmdir it";
-  if (has_attribute(dir, name.c_str(), STATX_ATTR_IMMUTABLE) || has_attribute(dir, name.c_str(), STATX_ATTR_APPEND)) {
+  if (is_fixed(dir, name.c_str())) {
     return "immutable: " + name + " stands where our temporary file belongs; chattr -ia it and remove it";
   }
   return "permission: " + name + " stands where our temporary file belongs and can't be removed; remove it";
@@ -64,6 +78,22 @@ std::string DiskFiles::refusal(const Place& place, const Error& error) {
   if (error.code == EBUSY)
     return "permission: " + error.text() + "; it is a mount point that can only be written in place";
   return {};
+}
+
+// The steps of replace() and what stops each of them.
+std::string DiskFiles::foreseen_refusal(const Replacement& wanted) {
+  const Place& place = wanted.place;
+  const int dir = place.directory->get();
+  const char* name = place.name.c_str();
+  const bool file = wanted.judged_kind == NodeKind::file;
+  if (file && is_fixed(dir, name)) return standing_refusal(place);
+  if (file && read_only_here(dir, name)) return refusal(place, Error{EROFS, "write", place.name});
+  if (wanted.only_attributes || (file && wanted.in_place)) return {};
+  if (stands_in_the_way(place)) return refusal(place, Error{EEXIST, "make a temporary file for", place.name});
+  if (file && !wanted.make_link) return {};  // where it can't be replaced it is written in place
+  if (has_attribute(dir, "", STATX_ATTR_IMMUTABLE)) return standing_refusal(place);
+  if (read_only_here(dir, ".")) return refusal(place, Error{EROFS, "write", place.name});
+  return file && is_mount_point(place) ? refusal(place, Error{EBUSY, "exchange with", place.name}) : std::string{};
 }
 
 }  // namespace rg

@@ -96,6 +96,48 @@ def a_mount_point_on_a_kernel_that_does_not_tell(world):
     world.wait_state("holds", reason="^$")
 
 
+def check_tells(world, reason, code=1):
+    """what `run` would be, in the same words: drift stays 1"""
+    done = world.run("check", code=code)
+    expect(f"{RESOLV}: blocked: {reason}" in done.stderr, f"check says {done.stderr!r}")
+    equal(bool(done.stdout), code == 1, "a diff")
+
+
+@case(needs="root chattr")
+def check_tells_of_what_is_immutable(world):
+    begin(world)
+    world.chattr("+i", "/etc")
+    equal(world.run("check", code=1).stderr, "", "of an immutable directory, in which the file is written in place")
+    world.chattr("-i", "/etc")
+    world.chattr("+a")
+    check_tells(world, "immutable: append-only, chattr -a")
+    world.chattr("-a")
+    world.chattr("+i")
+    check_tells(world, "immutable: chattr -i resolv.conf")
+    world.chattr("-i")
+    world.write(conf(*HELD))
+    world.chattr("+i")
+    equal(world.run("check", code=0).stderr, "", "of what holds")
+
+
+@case(needs="mountns")
+def check_tells_of_a_read_only_mount(world):
+    begin(world)
+    world.mount("--bind", world.path("/etc"), world.path("/etc"))
+    subprocess.run(["mount", "-o", "remount,ro,bind", world.path("/etc")], check=True)
+    check_tells(world, "read-only")
+
+
+@case()
+def check_tells_of_what_stands_in_the_way(world):
+    begin(world)
+    os.mkdir(world.path("/etc/.resolv.conf.resolv-guardian"))
+    check_tells(world, "directory: .resolv.conf.resolv-guardian stands where")
+    os.unlink(world.path())
+    os.mkdir(world.path())
+    check_tells(world, "directory: a directory stands in its place", code=3)
+
+
 @case(needs="mountns")
 def check_and_apply_tell_of_a_single_file(world):
     begin(world)

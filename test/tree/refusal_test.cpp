@@ -45,18 +45,48 @@ TEST_CASE("refusal: immutable and append-only, before and after trying") {
   }
   CHECK(begins(files->standing_refusal(judged.name()), "immutable: "));
   CHECK(files->standing_refusal(judged.name()).find("chattr -") != std::string::npos);
+  Replacement link = replacing(judged, "../run/x");
+  link.make_link = true;
+  CHECK(begins(files->foreseen_refusal(link), "immutable: "));
   const bool in_place = what != "/etc";  // the file in an immutable directory can still be written over
+  const std::string foreseen = files->foreseen_refusal(replacing(judged, "ours"));
   const auto swap = files->replace(replacing(judged, "ours"));
   if (in_place) {
     REQUIRE_FALSE(swap.has_value());
     CHECK(begins(files->refusal(judged.name(), swap.error()), "immutable: "));
+    CHECK(foreseen == files->refusal(judged.name(), swap.error()));
     CHECK(root.read(kGuarded) == "theirs");
   } else {
     REQUIRE(swap.has_value());
+    CHECK(foreseen.empty());
     CHECK(swap->way == Swap::Way::in_place);
     CHECK(root.read(kGuarded) == "ours");
   }
   CHECK(nothing_left_beside(root));
+}
+
+TEST_CASE("refusal: what stands where our temporary file belongs is foreseen, but for a file that can go") {
+  const TempRoot root;
+  root.write(kGuarded, "theirs");
+  const auto files = root.files();
+  const Seen judged = files->observe(kGuarded);
+  const std::string temporary = "/etc/" + temporary_name("resolv.conf");
+  CHECK(files->foreseen_refusal(replacing(judged, "ours")).empty());
+  SECTION("a file") {
+    root.write(temporary, "left");
+    CHECK(files->foreseen_refusal(replacing(judged, "ours")).empty());
+  }
+  SECTION("a directory") {
+    root.directory(temporary);
+    const std::string foreseen = files->foreseen_refusal(replacing(judged, "ours"));
+    CHECK(begins(foreseen, "directory: "));
+    Replacement wanted = replacing(judged, "ours");
+    const auto swap = files->replace(wanted);
+    REQUIRE_FALSE(swap.has_value());
+    CHECK(foreseen == files->refusal(judged.name(), swap.error()));
+    wanted.in_place = true;
+    CHECK(files->foreseen_refusal(wanted).empty());
+  }
 }
 
 // Runs `body` in a child with a mount namespace of its own; 77 = skipped, 0 = all is well.
@@ -81,9 +111,13 @@ TEST_CASE("refusal: a read-only mount") {
     if (::mount("none", etc.c_str(), nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr) != 0) return 77;
     const auto files = root.files();
     const Seen judged = files->observe(kGuarded);
+    const std::string foreseen = files->foreseen_refusal(replacing(judged, "ours"));
     const auto swap = files->replace(replacing(judged, "ours"));
     if (swap) return 1;
-    return begins(files->refusal(judged.name(), swap.error()), "read-only: ") ? 0 : 2;
+    if (foreseen != files->refusal(judged.name(), swap.error())) return 3;
+    const Seen absent = files->observe("/etc/none");
+    if (!begins(files->foreseen_refusal(replacing(absent, "ours")), "read-only: ")) return 4;
+    return begins(foreseen, "read-only: ") ? 0 : 2;
   });
   if (result == 77) {
     WARN("SKIP: no mount namespaces here");
@@ -109,9 +143,12 @@ TEST_CASE("replace: a mount point of one file is written in place") {
     const Seen now = files->observe(kGuarded);
     Replacement link = replacing(now, "../run/x");
     link.make_link = true;
+    if (!files->foreseen_refusal(replacing(now, "ours")).empty()) return 6;
+    const std::string foreseen = files->foreseen_refusal(link);
     const auto made = files->replace(link);
     if (made || !nothing_left_beside(root)) return 4;
-    return begins(files->refusal(now.name(), made.error()), "permission: ") ? 0 : 5;
+    if (foreseen != files->refusal(now.name(), made.error())) return 7;
+    return begins(foreseen, "permission: ") ? 0 : 5;
   });
   if (result == 77) {
     WARN("SKIP: no mount namespaces here");
