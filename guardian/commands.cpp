@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "guardian/command_events.hpp"
 #include "guardian/control.hpp"
 #include "guardian/log.hpp"
 #include "guardian/offline.hpp"
@@ -287,7 +288,9 @@ int resume_command(const Options& options) {
   for (const std::string& path : paused) {
     if (wanted && *wanted != path && !matches_glob(*wanted, path)) continue;
     found = true;
-    if (auto set = pauses.set(path, std::nullopt); !set) say(set.error().text());
+    auto set = pauses.set(path, std::nullopt);
+    if (!set) say(set.error().text());
+    if (set) (void)Journal(state_of(options)).append({resumed_event(path)});
   }
   return found ? 0 : no_answer(answer.error());
 }
@@ -319,6 +322,7 @@ int release_command(const Options& options) {
     const auto released = offline->release(policy);
     for (const std::string& warning : offline->warnings()) say(policy.path + ": " + warning);
     if (!released) say(released.error().text());
+    if (released) (void)Journal(directories.state).append({released_event(policy.path)});
     const auto paused = pauses.set(policy.path, WallTime::max());
     if (!paused) say(policy.path + " isn't paused: " + paused.error().text());
     if (!released || !paused) status = 3;

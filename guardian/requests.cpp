@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <atomic>
 #include <boost/json.hpp>
+#include <iterator>
+#include <set>
 
+#include "guardian/command_events.hpp"
 #include "guardian/supervisor.hpp"
 #include "lib/report/status.hpp"
 
@@ -86,16 +89,32 @@ Supervisor::Named Supervisor::named(const json::object& request) const {
   return all;
 }
 
+// A glob's files are paused and resumed with it: it alone is told of.
+void Supervisor::note_command(const std::vector<std::string>& paths,
+                              const std::function<Event(const std::string&)>& event_of) {
+  const std::set<std::string> all(paths.begin(), paths.end());
+  std::vector<Event> events;
+  for (const std::string& path : all) {
+    const auto guard = rollout_->guard_of(path);
+    const std::string& whole = guard ? rollout_->places()[*guard].guard.path : path;
+    if (whole != path && all.contains(whole)) continue;
+    events.push_back(event_of(path));
+    events.back().generation = status_.generation;
+  }
+  record(std::move(events));
+}
+
 void Supervisor::set_pause(const json::object& request, const Answer& answer) {
   const Named paths = named(request);
   if (paths.empty()) return answer(refusal("no such guard: " + text_of(request, "path")));
   const auto time = milliseconds_of(request, "for_ms");
   const WallTime until = time ? std::chrono::system_clock::now() + *time : WallTime::max();
-  for (const auto* list : {&paths.globs, &paths.files}) {
-    for (const std::string& path : *list) {
-      if (auto set = pauses_.set(path, until); !set) return answer(refusal(set.error().text()));
-    }
+  std::vector<std::string> all = paths.globs;
+  all.insert(all.end(), paths.files.begin(), paths.files.end());
+  for (const std::string& path : all) {
+    if (auto set = pauses_.set(path, until); !set) return answer(refusal(set.error().text()));
   }
+  note_command(all, [until](const std::string& path) { return paused_event(path, until); });
   for (const std::string& path : paths.files) {
     lanes_->tell(path, [path, until](LaneLoop& loop) { loop.pause(path, until); });
     rollout_->paused(path, true);
@@ -129,9 +148,13 @@ void Supervisor::resume(const json::object& request, const Answer& answer) {
   const Named paths = named(request);
   const auto paused = paused_by(request);
   if (paths.empty() && paused.empty()) return answer(refusal("no such guard: " + text_of(request, "path")));
+  std::vector<std::string> resumed = paused;
+  std::copy_if(paths.files.begin(), paths.files.end(), std::back_inserter(resumed),
+               [this](const std::string& path) { return pause_of(*rollout_->guard_of(path), path).has_value(); });
   for (const std::string& path : paused) {
     if (auto set = pauses_.set(path, std::nullopt); !set) return answer(refusal(set.error().text()));
   }
+  note_command(resumed, resumed_event);
   for (const std::string& path : paths.files) {
     stored(pauses_.set(rollout_->places()[*rollout_->guard_of(path)].guard.path,
                        std::nullopt));  // of all its glob matches
@@ -173,6 +196,7 @@ void Supervisor::release(const json::object& request, const Answer& answer) {
       if (pending->given_up) return;
       mailbox_->post([this, pending, path = policy.path, error = loop.release(policy)] {
         if (error.empty()) stored(pauses_.set(path, WallTime::max()));
+        if (error.empty()) note_command({path}, released_event);
         if (!error.empty()) pending->errors.append(pending->errors.empty() ? "" : "; ").append(error);
         --pending->left;
         refresh();

@@ -120,6 +120,7 @@ class Supervisor {
     std::vector<std::string> files, globs;
     [[nodiscard]] bool empty() const { return files.empty() && globs.empty(); }
   };
+  void note_command(const std::vector<std::string>& paths, const std::function<Event(const std::string&)>& event_of);
   [[nodiscard]] std::vector<std::string> paused_by(const boost::json::object& request) const;
   [[nodiscard]] Named named(const boost::json::object& request) const;
 

@@ -260,6 +260,48 @@ def history_tells_rewrites_and_restores(world):
     expect("+nameserver 127.0.0.1" in world.run("history", "--diff", code=0).stdout, "history --diff has no diff")
 
 
+def commanded(world):
+    """what the history says of commands: (path, outcome), and why"""
+    events = [e for e in world.history("state") if e["reason"].startswith("by command")]
+    return [(e["path"], e["outcome"]) for e in events], [e["reason"] for e in events]
+
+
+@case(tags="sanitize")
+def history_tells_who_paused_resumed_and_released(world):
+    drifted(world)
+    guardian = world.start()
+    told = []
+    for words in (["pause", "--for", "1h"], ["resume"], ["pause", RESOLV], ["release"], ["resume", RESOLV]):
+        world.run(*words, code=0)
+        told.append((RESOLV, {"pause": "paused"}.get(words[0], words[0] + "d")))
+        wait_for(lambda: commanded(world)[0] == told, lambda: f"{told} in {commanded(world)}")
+    reasons = commanded(world)[1]
+    expect(re.fullmatch(r"by command, until 20\S+Z", reasons[0]) and reasons[2] == "by command, until it is resumed", f"{reasons}")
+    world.run("resume", code=0)  # nothing is paused: nothing to tell
+    guardian.stop()
+    world.run("apply", code=0)
+    for words in (["release"], ["resume"]):
+        world.run(*words, code=0)
+        told.append((RESOLV, words[0] + "d"))
+    equal(commanded(world)[0], told, "without a guardian")
+    said = world.run("history", code=0).stdout
+    expect(f" state {RESOLV}: released: by command: what the last writer left stands there" in said, f"history says {said!r}")
+
+
+@case()
+def history_tells_a_pause_of_a_glob_once(world):
+    glob, one = "/etc/netns/*/resolv.conf", "/etc/netns/a/resolv.conf"
+    world.configure(guard(glob))
+    for path in (one, "/etc/netns/b/resolv.conf"):
+        world.write(DRIFTED, path)
+    world.start()
+    world.wait_servers(HELD, one)
+    for words in (["pause"], ["resume", glob], ["pause", one]):
+        world.run(*words, code=0)
+    told = [(glob, "paused"), (glob, "resumed"), (one, "paused")]
+    wait_for(lambda: commanded(world)[0] == told, lambda: f"{told} in {commanded(world)}")
+
+
 @case(tags="sanitize")
 def history_skips_broken_lines(world):
     drifted(world)
