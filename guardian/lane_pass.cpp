@@ -158,7 +158,10 @@ static Verdict verdict_of(LaneGuard& guard, const Outcome& outcome, Time now) {
   const Content& content = outcome.decision.content;
   const bool nothing_known = content.source == Source::policy && !guard.guarded.policy.nameservers.only;
   std::string reason = nothing_known ? "no other nameserver is known" : "";
-  if (guard.mounted) reason += (nothing_known ? "; " : "") + single_file_reason();
+  const auto add = [&](const std::string& more) { reason += (reason.empty() ? "" : "; ") + more; };
+  if (guard.mounted) add(single_file_reason());
+  const auto& upstream = guard.guarded.policy.upstream;
+  if (!upstream.empty() && !guard.guarded.upstream_read) add(no_upstream_reason(upstream, has_glob));
   return {State::holds, std::move(reason)};
 }
 

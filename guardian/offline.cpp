@@ -112,6 +112,8 @@ Decision Offline::look(const Policy& policy) {
   }
   warn_of_refusal(decision);
   warn_of_mount();
+  const bool no_upstream = !policy.upstream.empty() && !guarded_.upstream_read;
+  if (no_upstream) warnings_.push_back(no_upstream_reason(policy.upstream, has_glob));
   take(guarded_.seen);
   return decision;
 }

@@ -30,6 +30,7 @@ struct Guarded {
   std::vector<Chain> other_chains;                    ///< of upstream files and of link_to's target: to be watched too
   std::optional<std::string> would_restore;           ///< what an observing guard recorded last
   std::map<std::string, std::string> upstream_bytes;  ///< as last read when nobody had them open for writing
+  bool upstream_read = false;                         ///< the last look could read one of the upstream files
 };
 
 struct PassOptions {

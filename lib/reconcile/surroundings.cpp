@@ -81,6 +81,7 @@ Surroundings look_around(Guarded& guarded, Files& files, bool ours) {
     if (is_limit(match.error)) around.error = match.error;
     for (const std::string& path : match.paths) read_upstream(guarded, files, path, around);
   }
+  guarded.upstream_read = !around.upstream.empty();
   if (policy.link_to && !policy.link_to->empty()) {
     const bool absolute = policy.link_to->front() == '/';
     Seen seen = files.observe(absolute ? *policy.link_to : folder_of(policy.path) + *policy.link_to);

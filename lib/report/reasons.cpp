@@ -49,6 +49,15 @@ std::string no_address_reason() { return "no interface has an address for it"; }
 
 std::string upstream_lost_reason() { return "its upstream has no server: for `settle` that may change"; }
 
+std::string no_upstream_reason(const std::vector<std::string>& upstream, bool (*has_glob)(const std::string& path)) {
+  std::string reason;
+  for (const std::string& path : upstream) {
+    reason += reason.empty() ? "upstream: " : ", ";
+    reason += has_glob(path) ? "nothing that can be read matches " + path : path + " isn't there or can't be read";
+  }
+  return reason;
+}
+
 std::string not_listed_reason(const std::string& error) { return "which files match can't be told: " + error; }
 
 std::string no_match_reason() { return "no file matches"; }

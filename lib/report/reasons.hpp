@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "lib/policy/resolve.hpp"
 
@@ -39,6 +40,9 @@ namespace rg {
 [[nodiscard]] std::string no_address_reason();
 /// What stands came from `upstream`, which has no server now.
 [[nodiscard]] std::string upstream_lost_reason();
+/// None of the files of `upstream` can be read; at boot they may be yet to come.
+[[nodiscard]] std::string no_upstream_reason(const std::vector<std::string>& upstream,
+                                             bool (*has_glob)(const std::string& path));
 /// A glob some of whose directories can't be looked into.
 [[nodiscard]] std::string not_listed_reason(const std::string& error);
 /// A glob without a match.

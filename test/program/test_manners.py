@@ -219,6 +219,23 @@ def updating_goes_in_order(world):
 
 
 @case()
+def an_upstream_that_is_not_there_is_told(world):
+    """It may be misspelt, and nothing fails by it: at boot it is yet to come."""
+    world.configure(guard(upstream=["/run/nm.conf"]))
+    world.write(conf("192.0.2.53"))
+    missing = "upstream: /run/nm.conf isn't there or can't be read"
+    expect(missing in world.run("check", code=1).stderr, "check doesn't say it")
+    world.start()
+    world.wait_state("holds", reason=f"^{missing}$")
+    world.write(conf("192.0.2.54"), "/run/nm.conf")
+    world.wait_servers(["127.0.0.1", "192.0.2.54"])
+    world.wait_state("holds", reason="^$")
+    equal(world.run("check", code=0).stderr, "", "stderr of check")
+    world.configure(guard(upstream=["/run/links/*", "/run/none"]))
+    world.wait_state("holds", reason=r"^upstream: nothing that can be read matches /run/links/\*, /run/none isn't there")
+
+
+@case()
 def an_upstream_that_has_no_server_for_a_moment(world):
     """networkd forgets a lease and has it again at each reconfigure: the servers and domains of the file are no answer to that"""
     upstream, said = "/run/nm.conf", conf("192.0.2.53", search="corp.example")

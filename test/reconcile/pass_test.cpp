@@ -293,6 +293,22 @@ TEST_CASE("pass: an upstream file that is being written counts as it was") {
   CHECK(events_of(outcome, Event::Kind::restore)[0]->reason == "something else must hold now");  // nobody wrote
 }
 
+TEST_CASE("pass: whether any upstream file can be read is known after each look") {
+  World world;
+  world.guarded.policy.upstream = {"/run/links/*", "/run/up"};
+  world.files.file(kPath, theirs("192.0.2.1"));
+  (void)world.pass();
+  CHECK_FALSE(world.guarded.upstream_read);
+  const std::string path = GENERATE(std::string("/run/links/2"), std::string("/run/up"));
+  world.files.directories.insert("/run/links");
+  world.files.file(path, "");
+  (void)world.pass();
+  CHECK(world.guarded.upstream_read);
+  world.files.nodes.erase(path);
+  (void)world.pass();
+  CHECK_FALSE(world.guarded.upstream_read);
+}
+
 TEST_CASE("look_and_decide writes nothing") {
   World world;
   world.files.file(kPath, theirs("192.0.2.1"));
