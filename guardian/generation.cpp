@@ -322,7 +322,7 @@ void Supervisor::refresh() {
   for (GuardStatus& guard : status_.guards) show_waiting(guard);
   const bool done = status_.phase != Phase::reconciling && rollout_->phase() == Phase::reconciling;
   status_.phase = rollout_->phase();
-  if (done) reconciled();
+  if (done && !stopping_) reconciled();
   if (status_.phase == Phase::reconciling) lanes_->tidy();
   check_ready();
   notify_.status(status_line(status_));
