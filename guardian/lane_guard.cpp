@@ -27,7 +27,9 @@ void LaneGuard::note(const Change& change, Time now) {
   due = true;
   last_change = now;
   // The replaced inode's own events (its link count) come after the rename that tells how: they add nothing to it.
-  if (change.how != How::unknown && (change.kind != Change::Kind::touched || how == How::unknown)) how = change.how;
+  // systemd-resolved renames its file before it closes it (resolved-resolv-conf.c): the closing adds nothing either.
+  const bool adds = change.kind != Change::Kind::touched && !(how == How::renamed && change.how == How::written);
+  if (change.how != How::unknown && (adds || how == How::unknown)) how = change.how;
   if (change.kind != Change::Kind::touched) sure = change.kind == Change::Kind::finished;
   switch (change.kind) {
     case Change::Kind::finished:

@@ -258,3 +258,19 @@ def an_upstream_that_has_no_server_for_a_moment(world):
     begin = time.monotonic()
     world.wait_servers(["127.0.0.1", "192.0.2.61"])
     expect(time.monotonic() - begin < 2, "a writer's own file had to wait for the upstream")
+
+
+@case()
+def closed_after_its_rename(world):
+    """systemd-resolved renames its file and closes it then: that isn't a script that has only begun."""
+    world.configure(guard(settle="20s"))
+    world.write(conf("192.0.2.53"))
+    world.start()
+    world.wait_servers(["127.0.0.1", "192.0.2.53"])
+    for number in range(20):
+        with open(world.path() + ".tmp", "w") as file:
+            file.write(f"# {number}: No DNS servers known.\n")
+            file.flush()
+            os.rename(file.name, world.path())
+        wait_for(lambda: f"# {number}:" in world.read() and world.servers() == ["127.0.0.1", "192.0.2.53"],
+                 lambda: f"{world.read()!r}")
