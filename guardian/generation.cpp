@@ -276,7 +276,7 @@ void Supervisor::keep_closed(std::size_t index, const std::string& reason) {
 
 // For an address that the kernel has yet to tell: nothing has failed.
 void Supervisor::keep_waiting(std::size_t index, const std::string& reason) {
-  if (std::exchange(closed_[index], reason) == reason) return;
+  closed_[index] = reason;
   Event event;
   event.at = wall_now();
   event.kind = Event::Kind::state;

@@ -38,9 +38,9 @@ bool Supervisor::wait_for_addresses(const Rollout::Order& order, Policy& policy)
   if (!unresolved) return false;
   const std::string reason = unresolved_reason(*unresolved);
   const auto closed = closed_.find(order.guard);
+  const bool told = closed != closed_.end() && closed->second == reason;
   const bool misplaced = unresolved->address.has_value();  // by two values of the configuration
-  if (!misplaced) keep_waiting(order.guard, reason);
-  if (misplaced && (closed == closed_.end() || closed->second != reason)) keep_closed(order.guard, reason);
+  if (!told) misplaced ? keep_closed(order.guard, reason) : keep_waiting(order.guard, reason);
   unresolved_.emplace(order.guard, order);
   look_for_addresses_later();
   return true;

@@ -117,7 +117,7 @@ Swap after_exchange(const Replacement& wanted, const std::string& temporary) {
   swap.out = as_judged ? Swap::Out::as_judged : Swap::Out::newer;
   if (!as_judged) swap.bytes = std::move(out.text);
   swap.info = out.info;
-  if (out.file) (out.open ? swap.open : swap.closed) = out.file;
+  if (out.kind == NodeKind::file) (out.open ? swap.open : swap.closed) = out.file;
   ::unlinkat(place.directory->get(), temporary.c_str(), 0);
   return swap;
 }

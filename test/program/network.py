@@ -38,8 +38,9 @@ class Network:
         family = ["-6"] if any(":" in word for word in words) else []
         self.ip(*family, "route", verb, *words)
 
-    def node(self, address="10.0.0.7"):
-        """one interface with a default route: the address towards all others is this one"""
+    def node(self, address="10.0.0.7", *others):
+        """one interface with a default route: the address towards all others is the first one"""
         self.link("eth0")
-        self.address(address + "/24", "eth0")
+        for one in (address, *others):
+            self.address(one + "/24", "eth0")
         self.route("default", "via", address.rsplit(".", 1)[0] + ".1", "dev", "eth0")

@@ -60,8 +60,7 @@ def an_address_that_comes_later(world):
 def another_address(world):
     """It is drift: restored at once, in the same generation, and the former one is nobody's."""
     network = Network(world)
-    network.node()
-    network.address("10.0.0.8/24", "eth0")
+    network.node("10.0.0.7", "10.0.0.8")
     begin(world, network)
     settled(world, ["10.0.0.7", "192.0.2.53"])
     before = world.status()
@@ -83,9 +82,7 @@ def another_address(world):
 def a_kill_between_two_addresses(world):
     """What was written of the former one is never taken for the writer's, however soon the kill came."""
     network = Network(world)
-    network.node()
-    network.address("10.0.0.8/24", "eth0")
-    network.address("10.0.0.9/24", "eth0")
+    network.node("10.0.0.7", "10.0.0.8", "10.0.0.9")
     for _ in range(5):
         guardian = begin(world, network)
         settled(world, ["10.0.0.7", "192.0.2.53"])
@@ -139,12 +136,18 @@ def a_route_that_vanishes(world):
     world.wait_state("holds")
 
 
-@case(needs="netns")
-def ipv6_and_zones(world):
+def ipv6_node(world, *words):
     network = Network(world)
     network.link("eth0")
-    network.address("2001:db8:7::7/64", "eth0")
+    network.sysctl("net/ipv6/conf/eth0/use_tempaddr", "2")  # where an address brings temporary ones, they are preferred
+    network.address("2001:db8:7::7/64", "eth0", *words)
     network.route("2001:db8::/32", "via", "2001:db8:7::1")
+    return network
+
+
+@case(needs="netns")
+def ipv6_and_zones(world):
+    network = ipv6_node(world)
     network.address("fe80::7/64", "eth0")
     begin(world, network, guard(first=["source-address-of:2001:db8::5"]), guard(SECOND, first=["source-address-of:fe80::5%eth0"]))
     settled(world, ["2001:db8:7::7", "192.0.2.53"])
@@ -159,12 +162,8 @@ def ipv6_and_zones(world):
 
 @case(needs="netns")
 def no_temporary_address(world):
-    """The kernel prefers one (use_tempaddr = 2), and makes another every day."""
-    network = Network(world)
-    network.link("eth0")
-    network.sysctl("net/ipv6/conf/eth0/use_tempaddr", "2")
-    network.address("2001:db8:7::7/64", "eth0", "mngtmpaddr")
-    network.route("2001:db8::/32", "via", "2001:db8:7::1")
+    """The kernel makes another every day."""
+    network = ipv6_node(world, "mngtmpaddr")
     chosen = lambda: network.ip("route", "get", "2001:db8::5")
     wait_for(lambda: " src " in chosen() and "src 2001:db8:7::7 " not in chosen(), lambda: f"a temporary address in {chosen()}")
     begin(world, network, guard(first=["source-address-of:2001:db8::5"]))
@@ -210,8 +209,7 @@ def nexthops_of_their_own(world):
 def an_address_that_was_last_good(world):
     """It was learned from a prepender before it was asked for; once it is another one it isn't filled in."""
     network = Network(world)
-    network.node()
-    network.address("10.0.0.8/24", "eth0")
+    network.node("10.0.0.7", "10.0.0.8")
     begin(world, network, guard(), servers=("10.0.0.7",))
     settled(world, ["127.0.0.1", "10.0.0.7"])
     world.configure(guard(first=[SOURCE]))
@@ -224,8 +222,7 @@ def an_address_that_was_last_good(world):
 def a_storm_of_routes(world):
     """10,000 changes that concern nobody: no write, hardly any time, and the next one that matters is seen."""
     network = Network(world)
-    network.node()
-    network.address("10.0.0.8/24", "eth0")
+    network.node("10.0.0.7", "10.0.0.8")
     guardian = begin(world, network)
     settled(world, ["10.0.0.7", "192.0.2.53"])
     wait_for(lambda: world.history("restore"), "the first restore in the history")
@@ -287,8 +284,7 @@ def a_virtual_address_that_this_host_holds(world):
 @case(needs="netns")
 def two_values_that_are_one_address(world):
     network = Network(world)
-    network.node()
-    network.address("10.0.0.8/24", "eth0")
+    network.node("10.0.0.7", "10.0.0.8")
     network.route("198.51.100.0/24", "via", "10.0.0.1", "src", "10.0.0.8")
     both = [SOURCE, "source-address-of:198.51.100.5"]
     begin(world, network, guard(first=both))
@@ -315,8 +311,7 @@ def denied(world):
 def an_editors_copy_of_our_file(world):
     """It names the address of that day; another one takes its place, also after a restart."""
     network = Network(world)
-    network.node()
-    network.address("10.0.0.8/24", "eth0")
+    network.node("10.0.0.7", "10.0.0.8")
     guardian = begin(world, network)
     settled(world, ["10.0.0.7", "192.0.2.53"])
     world.rename_in(world.read() + "options edns0\n")
@@ -377,8 +372,7 @@ def the_server_that_must_answer(world):
 def routes_that_are_not_told(world):
     """Where the kernel refuses a netlink socket (an old seccomp filter), it is looked each second."""
     network = Network(world)
-    network.node()
-    network.address("10.0.0.8/24", "eth0")
+    network.node("10.0.0.7", "10.0.0.8")
     world.write(conf("192.0.2.53"))
     world.configure(guard(first=[SOURCE]))
     # The second bind(2) of the main thread; the first is the control socket's.
