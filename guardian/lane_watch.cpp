@@ -28,7 +28,8 @@ void let_go(Chain& chain, bool hold) {
 
 // A quick look doesn't hold the directories on the way.
 bool can_be_watched(const Chain& chain) {
-  return std::all_of(chain.steps.begin(), chain.steps.end(), [](const Step& step) { return step.place.directory; });
+  return chain.whole &&
+         std::all_of(chain.steps.begin(), chain.steps.end(), [](const Step& step) { return step.place.directory; });
 }
 
 // No descriptor or memory was left for some way that is to be watched: how it goes on from there isn't known.

@@ -32,20 +32,23 @@ class DiskFiles final : public Files {
   void tidy() override;
   [[nodiscard]] bool selinux() const override { return selinux_; }
 
+  /// When a new file's data is given to the disk: never (there is none), before it is visible, or right behind that.
+  enum class Sync { none, before, behind };
   /// A file that was made and has no other name than the temporary one yet. To close it can wait until it is visible.
   struct New {
     FileDescriptor file;  ///< none: a link
     timespec begun{};     ///< the kernel's coarse clock before it was made
+    Sync sync = Sync::none;
   };
 
  private:
   Seen observe_once(const std::string& path);
-  Seen follow_on(const std::string& path, const Seen& before);
+  Seen follow(const std::string& path, const Seen& before);
   Result<New> make_temporary(const Replacement& wanted, const std::string& temporary);
   /// What is known of the directory that was written in last: while it is held, its number can't be another's.
   struct Folder {
     SharedDescriptor directory;
-    unsigned sync = 0;  ///< flags of sync_file_range(2) that a new file's data needs before it is visible
+    Sync sync = Sync::none;
     std::uint32_t mode =
         kNone;  ///< a file made in it with this mode gets just that, and us as owner (umask, ACLs, BSD groups)
     static constexpr std::uint32_t kNone = ~0U;

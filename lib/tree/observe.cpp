@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <string_view>
 #include <utility>
 
@@ -29,6 +30,8 @@ bool overtaken(const Seen& seen) {
           now.st_ino != seen.info.st_ino || now.st_nlink != 0);
 }
 
+bool is_hidden(const Seen& seen) { return seen.linked() && (seen.info.st_mode & S_IROTH) == 0; }
+
 // Reads an open regular file into `seen`.
 void fill(Seen& seen, int fd, bool selinux) {
   seen.file = share(fd);
@@ -40,6 +43,23 @@ void fill(Seen& seen, int fd, bool selinux) {
   if (!bytes) return fail(seen, bytes.error().code);
   seen.bytes = std::move(*bytes);
   if (selinux) seen.label = read_label(fd);
+}
+
+// What stands at the last name of the chain: a regular file is opened and read, of anything else the kind is told. (A
+// FIFO or a device isn't to be opened: that can do things. Nor is a file that a link leads to and not everyone may
+// read: a link to a secret must not make us copy it into a file that everyone reads.)
+void read_file(Seen& seen, bool selinux) {
+  constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  const Place& place = seen.target();
+  const int dir = place.directory->get();
+  if (::fstatat(dir, place.name.c_str(), &seen.info, AT_SYMLINK_NOFOLLOW) != 0) return fail(seen, errno);
+  seen.kind = kind_of(seen.info.st_mode);
+  if (seen.kind != NodeKind::file) return;
+  if (is_hidden(seen)) return fail(seen, EACCES);
+  const int fd = ::openat(dir, place.name.c_str(), kFlags);
+  if (fd < 0) return fail(seen, errno);
+  fill(seen, fd, selinux);
+  seen.chain.steps.back().kind = seen.kind;
 }
 
 // The very file that the walk found. By its name, which takes half the time of the way through /proc; where another one
@@ -60,9 +80,7 @@ void examine(Seen& seen, bool selinux) {
   const FinalNode node = std::exchange(seen.chain.node, {});
   seen.info = node.info;
   if (seen.kind != NodeKind::file) return;
-  // A file that was reached through a link is opened only if everyone may read it: a link to a secret must not make us
-  // copy it into a file that everyone reads.
-  if (seen.linked() && (seen.info.st_mode & S_IROTH) == 0) return fail(seen, EACCES);
+  if (is_hidden(seen)) return fail(seen, EACCES);
   const int fd = open_node(seen.target(), node);
   if (fd < 0) return fail(seen, errno);
   fill(seen, fd, selinux);
@@ -93,30 +111,26 @@ Seen DiskFiles::observe_once(const std::string& path) {
 
 Seen DiskFiles::look_again(const std::string& path, Seen before) {
   if (!before.chain.complete || before.linked()) return observe(path);
-  const Place& place = before.target();
-  struct stat info {};
-  if (::fstatat(place.directory->get(), place.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return observe(path);
-  if (S_ISLNK(info.st_mode)) return follow_on(path, before);
-  if (!S_ISREG(info.st_mode)) return observe(path);  // a FIFO or a device isn't to be opened
-  constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-  const int fd = ::openat(place.directory->get(), place.name.c_str(), kFlags);
-  if (fd < 0) return observe(path);
   Seen seen;
   seen.chain = std::move(before.chain);
-  fill(seen, fd, selinux_);
-  if (seen.kind != NodeKind::file) return observe(path);
-  seen.chain.steps.back().kind = NodeKind::file;
-  return seen;
+  read_file(seen, selinux_);
+  if (seen.kind == NodeKind::file) return seen;
+  before.chain = std::move(seen.chain);
+  return seen.kind == NodeKind::link ? follow(path, before) : observe(path);
 }
 
 // The name has become a link: the way to it is known.
-Seen DiskFiles::follow_on(const std::string& path, const Seen& before) {
+Seen DiskFiles::follow(const std::string& path, const Seen& before) {
+  std::array<char, PATH_MAX> text;  // not cleared: what is used of it is what was read
+  const ssize_t length =
+      ::readlinkat(before.target().directory->get(), before.target().name.c_str(), text.data(), text.size());
+  if (length <= 0) return observe(path);
+  auto chain = walk_link(root_, before.chain, {text.data(), static_cast<std::size_t>(length)});
+  if (!chain) return observe(path);
   Seen seen;
-  seen.chain = walk_on(root_, before.chain);
-  if (!seen.chain.complete || seen.chain.steps.back().kind != NodeKind::file) return observe(path);
-  seen.kind = NodeKind::file;
-  examine(seen, selinux_);
-  return seen.error == ESTALE ? observe(path) : seen;
+  seen.chain = std::move(*chain);
+  read_file(seen, selinux_);
+  return seen.kind == NodeKind::file && !is_hidden(seen) ? seen : observe(path);
 }
 
 GlobMatch DiskFiles::expand(const std::string& pattern, const std::function<void(Chain)>& looked_in) {

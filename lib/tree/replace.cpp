@@ -1,8 +1,8 @@
 // The only writer of guarded paths. Order of the steps and their reasons:
 //  1. the new file is complete, with mode, owner, label and attributes, before it has the name: readers see old or new;
-//  2. its data is on its way to the disk before the swap: RENAME_EXCHANGE has no auto_da_alloc (fs/ext4/namei.c,
-//     ext4_cross_rename) and XFS none at all, a power loss would leave an empty file. sync_file_range(2) prevents that
-//     (docs/design.md: what it costs); an fsync here would cost up to half a second;
+//  2. its data is on its way to the disk: RENAME_EXCHANGE has no auto_da_alloc (fs/ext4/namei.c, ext4_cross_rename) and
+//     XFS none at all, a power loss would leave an empty file. sync_file_range(2) prevents that, before the swap or, on
+//     ext4, in the very next system call (docs/design.md: why); an fsync here would cost up to half a second;
 //  3. RENAME_EXCHANGE, then a look at what came out: a writer who was faster than us is never lost.
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -23,29 +23,37 @@ namespace rg {
 namespace {
 
 using New = DiskFiles::New;
+using Sync = DiskFiles::Sync;
 
 constexpr unsigned kExchange = 2;   // RENAME_EXCHANGE, linux/fs.h
 constexpr unsigned kNoReplace = 1;  // RENAME_NOREPLACE
+constexpr unsigned kWritten = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
 
 int rename2(const Place& place, const std::string& from, const std::string& to, unsigned flags) {
   const int dir = place.directory->get();
   return static_cast<int>(::syscall(SYS_renameat2, dir, from.c_str(), dir, to.c_str(), flags));
 }
 
-// What must have happened to the data before the new file may become visible. ext4: the blocks are allocated and on
-// their way, which is what its own auto_da_alloc does for a rename-over; an EXCHANGE has none. Elsewhere (XFS publishes
-// a size of 0 until the data is written) the data is waited for: a disk's latency, and the only way to be never empty.
-unsigned sync_needed(int fd) {
-  constexpr unsigned kAll = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+// ext4: once the blocks are allocated, the commit that publishes the name waits for the data, which is what its own
+// auto_da_alloc does for a rename-over. Giving it to the disk takes longer than the exchange itself, so it is done when
+// readers are right already: for those microseconds a commit and then a power loss would leave an empty file. Elsewhere
+// (XFS publishes a size of 0 until the data is written) it would be as long as a disk takes, so it is waited for.
+Sync sync_needed(int fd) {
   struct statfs info {};
-  if (::fstatfs(fd, &info) != 0) return kAll;
-  if (info.f_type == TMPFS_MAGIC || info.f_type == RAMFS_MAGIC) return 0;
-  return info.f_type == EXT4_SUPER_MAGIC ? SYNC_FILE_RANGE_WRITE : kAll;
+  if (::fstatfs(fd, &info) != 0) return Sync::before;
+  if (info.f_type == TMPFS_MAGIC || info.f_type == RAMFS_MAGIC) return Sync::none;
+  return info.f_type == EXT4_SUPER_MAGIC ? Sync::behind : Sync::before;
 }
 
-// Done when the file is visible: who looks in between and takes the old time for his looks again within seconds.
-void part_times(const Replacement& wanted, const New& made) {
-  if (wanted.judged != nullptr && made.file) keep_time_apart(made.file.get(), wanted.judged->info.st_mtim, made.begun);
+void start_writing(int fd, unsigned flags) {
+  if (::sync_file_range(fd, 0, 0, flags) != 0) ::fdatasync(fd);
+}
+
+// The times are parted now: who looks in between and takes the old time for his looks again within seconds.
+void became_visible(const Replacement& wanted, const New& made) {
+  if (!made.file) return;
+  if (made.sync == Sync::behind) start_writing(made.file.get(), SYNC_FILE_RANGE_WRITE);
+  if (wanted.judged != nullptr) keep_time_apart(made.file.get(), wanted.judged->info.st_mtim, made.begun);
 }
 
 // What came out of the exchange, read under the temporary name.
@@ -160,7 +168,7 @@ Result<Swap> plain_rename(const Replacement& wanted, const std::string& temporar
   if (!is_as_judged(now, wanted)) return step_aside(place, temporary);
   const int dir = place.directory->get();
   if (::renameat(dir, temporary.c_str(), dir, place.name.c_str()) != 0) return failed("rename over", place);
-  part_times(wanted, made);
+  became_visible(wanted, made);
   swap.info = now.info;
   if (!now.file || !*now.file) return swap;
   if (probe_writer(now.file->get()) == WriterOpen::yes) swap.open = now.file;
@@ -176,7 +184,10 @@ Result<Swap> create(const Replacement& wanted, const std::string& temporary, con
   const Place& place = wanted.place;
   Swap swap;
   swap.way = Swap::Way::renamed;
-  if (rename2(place, temporary, place.name, kNoReplace) == 0) return swap;
+  if (rename2(place, temporary, place.name, kNoReplace) == 0) {
+    became_visible(wanted, made);
+    return swap;
+  }
   if (errno == EEXIST) return step_aside(place, temporary);
   if (errno == EINVAL || errno == ENOSYS) return plain_rename(wanted, temporary, made);
   return failed("rename to", place);
@@ -185,7 +196,7 @@ Result<Swap> create(const Replacement& wanted, const std::string& temporary, con
 Result<Swap> swap_in(const Replacement& wanted, const std::string& temporary, const New& made) {
   if (wanted.judged_kind == NodeKind::absent) return create(wanted, temporary, made);
   if (rename2(wanted.place, temporary, wanted.place.name, kExchange) == 0) {
-    part_times(wanted, made);
+    became_visible(wanted, made);
     return after_exchange(wanted, temporary);
   }
   if (errno == EINVAL || errno == ENOSYS) return plain_rename(wanted, temporary, made);
@@ -244,7 +255,8 @@ Result<New> DiskFiles::make_temporary(const Replacement& wanted, const std::stri
   if (wanted.judged != nullptr && wanted.judged->file && copy_attributes(wanted.judged->file->get(), fd)) {
     if (::fchmod(fd, wanted.mode) != 0) return failed("chmod", wanted.place);
   }
-  if (folder_.sync != 0 && ::sync_file_range(fd, 0, 0, folder_.sync) != 0) ::fdatasync(fd);
+  made.sync = folder_.sync;
+  if (made.sync == Sync::before) start_writing(fd, kWritten);
   return made;
 }
 

@@ -44,25 +44,12 @@ class Walker {
     push_components(pending_, path);
   }
 
-  // From the held directory of a former walk, whose own parents aren't held.
-  Walker(const SharedDescriptor& root, const Chain& before) : Walker(root, before.steps.back().place.name) {
-    const Step& last = before.steps.back();
-    chain_.steps.assign(before.steps.begin(), before.steps.end() - 1);
-    const std::string folder = before.path.substr(1, before.path.rfind('/') - (before.path.rfind('/') > 0 ? 1 : 0));
-    if (before.path.rfind('/') > 0) stack_.push_back({last.place.directory, last.device, last.inode, folder});
-    floor_ = stack_.size();
-  }
-
   Chain run() {
     bool named = false;
     while (chain_.error == 0 && !pending_.empty()) {
       const std::string name = std::move(pending_.back());
       pending_.pop_back();
       if (name == "..") {
-        if (floor_ > 1 && stack_.size() == floor_) {
-          chain_.error = EAGAIN;
-          break;
-        }
         if (stack_.size() > 1) stack_.pop_back();
         continue;
       }
@@ -109,10 +96,7 @@ class Walker {
         chain_.error = ELOOP;
         return;
       }
-      if (step.link_text.front() == '/') {
-        stack_.resize(1);
-        floor_ = 1;
-      }
+      if (step.link_text.front() == '/') stack_.resize(1);
       // As the kernel resolves it: behind a final slash there must be a directory.
       if (pending_.empty()) wants_directory_ = wants_directory_ || ends_in_slash(step.link_text);
       push_components(pending_, step.link_text);
@@ -159,7 +143,6 @@ class Walker {
   Chain chain_;
   std::vector<Directory> stack_;
   std::vector<std::string> pending_;
-  std::size_t floor_ = 1;  // what `..` can't go below
   int links_ = 0;
   bool wants_directory_ = false;
 };
@@ -174,8 +157,6 @@ NodeKind kind_of(mode_t mode) {
 }
 
 Chain walk(const SharedDescriptor& root, const std::string& path) { return Walker(root, path).run(); }
-
-Chain walk_on(const SharedDescriptor& root, const Chain& before) { return Walker(root, before).run(); }
 
 bool same_name(const Step& a, const Step& b) {
   return a.device == b.device && a.inode == b.inode && a.place.name == b.place.name;

@@ -1,12 +1,14 @@
 // The one walker: a path inside the root, component by component, every link resolved inside the root. Nobody can swap
 // a link under it, and it yields every directory that was looked in: the places to watch. openat2(2) with
-// RESOLVE_IN_ROOT is no substitute: it doesn't give the hops, and Linux 4.18 (RHEL 8) and qemu-user lack it.
+// RESOLVE_IN_ROOT is no substitute: it doesn't give the hops, and Linux 4.18 (RHEL 8) and qemu-user lack it. It is a
+// quick look, where it is there: walk_link().
 #pragma once
 
 #include <sys/stat.h>
 #include <sys/types.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,9 +45,10 @@ struct Chain {
   std::vector<Step> steps;
   std::size_t named = 0;  ///< the step of the path's own last component (it may be a link that the later steps follow)
   bool complete = false;  ///< the last step is the final name: its directory exists
-  int error = 0;          ///< why it isn't complete: ENOENT, ENOTDIR, ELOOP (over 40 links), EACCES...
-  std::string path;       ///< of the final name inside the root, without links; where a directory on the way is
-                          ///< missing (ENOENT), what it would be
+  bool whole = true;  ///< false: directories in the middle aren't among the steps, which is enough to read and write
+  int error = 0;      ///< why it isn't complete: ENOENT, ENOTDIR, ELOOP (over 40 links), EACCES...
+  std::string path;   ///< of the final name inside the root, without links; where a directory on the way is
+                      ///< missing (ENOENT), what it would be
   FinalNode node;
 
   [[nodiscard]] bool reached_name() const { return named < steps.size(); }
@@ -56,9 +59,11 @@ struct Chain {
 /// Looks up `path` (absolute, inside `root`; `..` stops at the root). No file is opened but with O_PATH.
 [[nodiscard]] Chain walk(const SharedDescriptor& root, const std::string& path);
 
-/// Looks up the last name of `before` again in the directory that it holds, and goes on from there where that is a link
-/// by now. An error of EAGAIN: the link climbs out of that directory, and only a whole walk can tell where to.
-[[nodiscard]] Chain walk_on(const SharedDescriptor& root, const Chain& before);
+/// The way of a link with this text at the last name of `before` (complete, its last directory held), where nothing but
+/// directories lie on it: the chain of a whole walk less those in the middle, the final name not looked at. nullopt:
+/// only a whole walk can tell (another link, a `..` behind a name, nothing there, no openat2(2)).
+[[nodiscard]] std::optional<Chain> walk_link(const SharedDescriptor& root, const Chain& before,
+                                             const std::string& text);
 
 /// One name in one directory, whatever path led there.
 [[nodiscard]] bool same_name(const Step& a, const Step& b);

@@ -1,4 +1,5 @@
-"""kill -9 at every single system call of `apply`: the file is the old or the new one, and the next `apply` cleans up."""
+"""kill -9 at every single system call of `apply`: the file is the old or the new one, and the next `apply` cleans up.
+And a power loss behind a restore: the file is never empty."""
 import os
 import pathlib
 import shutil
@@ -108,3 +109,25 @@ def a_writer_between_the_crash_and_the_next_apply(world):
     world.configure(guard())
     world.write(conf("192.0.2.53"))
     Stage(world).play(["/etc/resolv.conf"], newest=lambda: world.rename_in(conf("192.0.2.99")))
+
+
+@case(needs="mountns loop")
+def a_power_loss_behind_a_restore(world):
+    # What stands on the disk after a journal commit (anybody's fsync), before the kernel would write data by itself.
+    world.mount_disk()
+    os.mkdir(world.path("/lost"))
+    world.configure(guard("/disk/resolv.conf"))
+    world.write(conf("192.0.2.53"), "/disk/resolv.conf")
+    guardian = world.start()
+    for number in range(20):
+        world.rename_in(conf(f"192.0.2.{number + 1}"), "/disk/resolv.conf")
+        world.wait_servers(["127.0.0.1", f"192.0.2.{number + 1}"], "/disk/resolv.conf")
+        with open(world.path("/disk/other"), "w") as file:
+            file.write("x")
+            os.fsync(file.fileno())
+        shutil.copyfile(world.beside_root("/disk"), world.dir + "/lost")
+        world.mount("-o", "loop", world.dir + "/lost", world.path("/lost"))
+        left = pathlib.Path(world.path("/lost/resolv.conf")).read_text()
+        world.umount(world.path("/lost"))
+        expect(left.endswith(f"nameserver 127.0.0.1\nnameserver 192.0.2.{number + 1}\n"), f"after a power loss: {left!r}")
+    guardian.stop(0)

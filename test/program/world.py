@@ -190,9 +190,13 @@ class World:
         subprocess.run(["umount", *flags, path], check=True, capture_output=True)
         self.mounts.remove(path)
 
+    def beside_root(self, name):
+        """where what is mounted at a name comes from"""
+        return self.dir + "/of" + name.replace("/", "-")
+
     def mount_disk(self, name="/disk"):
         """a file system of its own, that can be frozen"""
-        image = self.dir + name.replace("/", "_")
+        image = self.beside_root(name)
         with open(image, "wb") as file:
             file.truncate(16 << 20)
         subprocess.run(["mkfs.ext4", "-q", image], check=True, capture_output=True)
@@ -217,7 +221,7 @@ class World:
 
     def mount_fuse(self, name="/fuse"):
         """a FUSE file system that hangs while its daemon is stopped; gives the daemon"""
-        source, target = self.dir + name.replace("/", "_"), self.path(name)
+        source, target = self.beside_root(name), self.path(name)
         os.makedirs(source, exist_ok=True)
         os.makedirs(target, exist_ok=True)
         daemon = subprocess.Popen(["bindfs", "-f", source, target], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

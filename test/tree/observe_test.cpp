@@ -140,7 +140,9 @@ TEST_CASE("look_again: what stands now at the name in the held directory") {
     ::unlink((root / kName).c_str());
     root.write("/etc/shadow", "secret", 0600);
     root.link("shadow", kName);
+    const Opened opened(root / "/etc/shadow");
     CHECK(files->look_again(kName, before).kind == NodeKind::unreadable);
+    CHECK_FALSE(opened.yes());
   }
   SECTION("a directory came") {
     ::unlink((root / kName).c_str());
