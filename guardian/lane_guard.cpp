@@ -4,6 +4,9 @@
 
 namespace rg {
 
+// A writer's open(2) to close(2) takes tens of microseconds.
+constexpr std::chrono::milliseconds kWrites{2};
+
 std::unique_ptr<LaneGuard> LaneGuard::without_descriptors() const {
   auto copy = std::make_unique<LaneGuard>(*this);
   copy->guarded.seen = {};
@@ -24,7 +27,7 @@ void LaneGuard::forget_drift() {
 }
 
 void LaneGuard::note(const Change& change, Time now) {
-  due = true;
+  const bool was_due = std::exchange(due, true);
   last_change = now;
   // The replaced inode's own events (its link count) come after the rename that tells how: they add nothing to it.
   // systemd-resolved renames its file before it closes it (resolved-resolv-conf.c): the closing adds nothing either.
@@ -37,9 +40,15 @@ void LaneGuard::note(const Change& change, Time now) {
       skip_until_settled = false;
       break;
     case Change::Kind::unfinished:
-      // One look at its beginning (a link that was made is finished), then it is held: a busy writer costs nothing.
+      // One look (at once where it was made: a link is finished then), and it is held: a busy writer costs nothing.
+      // Most are through in less than the look would take, and its end would have to wait for that.
       if (!unfinished_since) unfinished_since = now;
-      if (change.how == How::relinked) skip_until_settled = false;
+      if (change.how == How::relinked) {
+        skip_until_settled = false;
+      } else {
+        if (!skip_until_settled) begun_at = begun_at.value_or(now + kWrites);
+        due = was_due;
+      }
       break;
     case Change::Kind::structure:
       structure = true;
@@ -55,7 +64,7 @@ void LaneGuard::note(const Change& change, Time now) {
 
 std::optional<Time> LaneGuard::next_time() const {
   std::optional<Time> earliest;
-  for (const auto& at : {settle_at, fight_at, pause_ends}) {
+  for (const auto& at : {begun_at, settle_at, fight_at, pause_ends}) {
     if (at && (!earliest || *at < *earliest)) earliest = at;
   }
   if (closed && (!earliest || closed->until < *earliest)) earliest = closed->until;
@@ -72,6 +81,10 @@ void LaneGuard::pause(std::optional<WallTime> until, Time now, WallTime wall) {
 }
 
 void LaneGuard::tick(Time now) {
+  if (begun_at && *begun_at <= now) {
+    begun_at.reset();
+    due = true;
+  }
   if (settle_at && *settle_at <= now) {
     settle_at.reset();
     due = forced = true;

@@ -102,6 +102,7 @@ void LaneLoop::pass(LaneGuard& guard) {
   const Time begun = Clock::now();
   guard.due = false;
   guard.settle_at.reset();
+  guard.begun_at.reset();
   guard.fight.clear();
   const auto here = at(guard.guarded.policy);
   if (ask_addresses(guard)) keep_memory_now(guard);
