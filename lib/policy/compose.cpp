@@ -80,7 +80,7 @@ class Composer {
     if (servers_.written) return;
     servers_.written = true;
     if (comment_ && !want_.nameservers.empty()) bytes_ += kComment;
-    for (const Nameserver& server : want_.nameservers) append_line("nameserver", {server.text()}, bytes_);
+    for (const Nameserver& server : want_.nameservers) bytes_.append("nameserver ").append(server.text()).append("\n");
   }
 
   void write_search() {

@@ -14,6 +14,7 @@ using ServerFinder = Finder<SameServer>;
 /// Those of `servers` that stand among `others` too, each once, in their order.
 Servers common(const Servers& servers, ServerFinder& others) {
   Servers both;
+  both.reserve(servers.size());
   ServerFinder taken(both);
   for (const Nameserver& server : servers) {
     if (others.contains(server) && !taken.contains(server)) both.push_back(server);

@@ -12,7 +12,10 @@ namespace {
 /// Takes the servers of one source after another. `seen` spans them, ours included: a second time is a duplicate.
 class Servers {
  public:
-  explicit Servers(const NameserverPolicy& policy) : rules_(policy), known_(seen_) {}
+  explicit Servers(const NameserverPolicy& policy) : rules_(policy), known_(seen_) {
+    taken.reserve(kFew);
+    seen_.reserve(kFew);
+  }
 
   /// As if they had been seen and were ours: nothing is told of them.
   void skip(const std::vector<Nameserver>& servers) { skipped_ = servers; }
@@ -28,11 +31,10 @@ class Servers {
   void take(const ResolvConf& conf) {
     for (const Line& line : conf.lines) {
       if (line.kind != Line::Kind::nameserver || line.values.empty()) continue;
-      const std::string& word = line.values.front();
-      if (const auto server = Nameserver::parse(word)) {
-        take(*server, word);
+      if (line.server) {
+        take(*line.server, line.values.front());
       } else {
-        drop(word, Why::invalid);
+        drop(line.values.front(), Why::invalid);
       }
     }
   }

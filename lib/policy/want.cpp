@@ -75,6 +75,11 @@ class Adder {
     }
   }
 
+  void make_room(std::size_t servers) {
+    wanted_.lists.nameservers.reserve(servers);
+    wanted_.servers.reserve(servers);
+  }
+
  private:
   Wanted& wanted_;
   Finder<SameServer> known_;
@@ -119,6 +124,7 @@ void want_servers(const ContentInput& input, const Learned& learned, Wanted& wan
   }
   wanted.source = middle.empty() ? Source::policy : source;
   wanted.filled |= filler != Filler::none && !middle.empty();
+  adder.make_room(policy.first.size() + middle.size() + policy.last.size());
   adder.add(policy.first, Origin::first);
   adder.add(middle, origin);
   adder.add(policy.last, Origin::last);

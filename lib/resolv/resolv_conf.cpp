@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr auto kNone = std::string_view::npos;
+constexpr std::size_t kUsual = 16;  // no file has more servers but by an attack or mistake
 
 /// What parts words: blank and TAB to glibc (not FF, VT or NBSP). CR and NUL besides, because we forgive them.
 constexpr bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\0'; }
@@ -58,15 +59,12 @@ void read_values(std::string_view rest, Line& line) {
   const std::size_t comment = rest.find_first_of("#;");
   const bool one = line.kind == Line::Kind::nameserver || line.kind == Line::Kind::domain;
   split(rest.substr(0, comment), one ? 1 : kNone, line.values);
-  bool counts = true;  // a `#` or `;` is a word of its own to glibc, musl and Go where words are free
-  if (line.kind == Line::Kind::nameserver) {
-    counts = !line.values.empty() && Nameserver::parse(line.values.front());
-    if (comment != kNone && counts) line.flaws.push_back(Flaw::trailing_comment);
-    if (!line.values.empty() && !counts && is_address_in_other_form(line.values.front())) {
-      line.flaws.push_back(Flaw::address_form);
-    }
-  } else if (comment != kNone) {
-    line.flaws.push_back(Flaw::trailing_comment);
+  if (line.kind == Line::Kind::nameserver && !line.values.empty()) line.server = Nameserver::parse(line.values.front());
+  // A `#` or `;` is a word of its own to glibc, musl and Go where words are free.
+  const bool counts = line.kind != Line::Kind::nameserver || line.server;
+  if (comment != kNone && counts) line.flaws.push_back(Flaw::trailing_comment);
+  if (!counts && !line.values.empty() && is_address_in_other_form(line.values.front())) {
+    line.flaws.push_back(Flaw::address_form);
   }
 }
 
@@ -135,9 +133,9 @@ std::string render(const ResolvConf& conf) {
 
 std::vector<Nameserver> nameservers(const ResolvConf& conf) {
   std::vector<Nameserver> servers;
+  servers.reserve(std::min(conf.lines.size(), kUsual));
   for (const Line& line : conf.lines) {
-    if (line.kind != Line::Kind::nameserver || line.values.empty()) continue;
-    if (auto server = Nameserver::parse(line.values.front())) servers.push_back(*std::move(server));
+    if (line.server) servers.push_back(*line.server);
   }
   return servers;
 }

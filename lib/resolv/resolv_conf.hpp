@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,11 +26,12 @@ enum class Flaw { byte_order_mark, carriage_return, nul, trailing_comment, addre
 struct Line {
   enum class Kind { other, nameserver, search, domain, options };  // other: comments, blank and unknown lines
   Kind kind = Kind::other;
-  std::string text;                 ///< exactly as it stands in the file, its line end included
-  std::vector<std::string> values;  ///< the words that count: one at most for nameserver (usable or not) and domain
-  std::vector<Flaw> flaws;          ///< sorted, each once
-  bool beyond = false;              ///< all that stands past kMaxFileBytes and the line that is cut there: one line of
-                                    ///< kind other without values and flaws, so that nothing reads it
+  std::string text;                  ///< exactly as it stands in the file, its line end included
+  std::vector<std::string> values;   ///< the words that count: one at most for nameserver (usable or not) and domain
+  std::optional<Nameserver> server;  ///< kind nameserver: its value, where it is usable
+  std::vector<Flaw> flaws;           ///< sorted, each once
+  bool beyond = false;               ///< all that stands past kMaxFileBytes and the line that is cut there: one line of
+                                     ///< kind other without values and flaws, so that nothing reads it
 };
 
 struct ResolvConf {
