@@ -14,11 +14,11 @@ OURS = "127.0.0.1"
 
 
 def answers(world, state, path):
-    """status says so, and takes less than 100 ms"""
+    """status says so, and takes less than 100 ms (with a sanitizer in it the command alone can take half a second)"""
     start = time.monotonic()
     found = world.guard_status(path)
     took = time.monotonic() - start
-    expect(took < 0.1 * world.settings.patience, f"status took {took:.3f} s")
+    expect(took < (0.1 if world.settings.patience == 1 else 1), f"status took {took:.3f} s")
     return found["state"] == state
 
 
