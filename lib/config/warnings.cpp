@@ -19,14 +19,14 @@ namespace {
 // What resolv.conf(5) of glibc (the older ones too), musl and the BSDs names, and what Go and c-ares read beside it. A
 // libc to come may have more, so that another name is no mistake.
 const std::vector<std::string_view>& known_options() {
-  static const std::vector<std::string_view> kNames = {
+  static const std::vector<std::string_view> names = {
       "ndots",        "timeout",        "attempts",     "rotate",        "debug",
       "edns0",        "trust-ad",       "use-vc",       "usevc",         "tcp",
       "no-aaaa",      "no-reload",      "no-tld-query", "no_tld_query",  "no-check-names",
       "inet4",        "inet6",          "ip6-dotint",   "no-ip6-dotint", "ip6-bytestring",
       "strict-error", "single-request", "retrans",      "retry",         "single-request-reopen",
       "insecure1",    "insecure2",      "reload-period"};
-  return kNames;
+  return names;
 }
 
 class Warnings {
