@@ -54,7 +54,8 @@ struct LaneGuard {
   struct Orphan {
     SharedDescriptor file;
     std::uint64_t document = 0;
-    Time again{};  ///< when it is asked without an event whether it is still open
+    bool through_link = false;  ///< a link led to it: what not everyone may read is nobody's document
+    Time again{};               ///< when it is asked without an event whether it is still open
     std::chrono::milliseconds wait{0};
   };
   std::map<int, Orphan> orphans;

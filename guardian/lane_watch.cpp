@@ -106,7 +106,7 @@ void LaneLoop::keep_open(LaneGuard& guard, Outcome& outcome) {
     }
     const auto watch = watcher_.watch_orphan(guard.id, file->get());
     if (!watch) continue;
-    guard.orphans[*watch] = {file, guard.documents};
+    guard.orphans[*watch] = {file, guard.documents, guard.guarded.seen.linked()};
     orphan_closed(guard, *watch);  // he may have closed it before the watch
   }
   if (outcome.closed) keep_closed(guard, std::move(*outcome.closed));
@@ -117,7 +117,8 @@ void LaneLoop::keep_closed(LaneGuard& guard, CameOutClosed&& out) {
   const auto watch = watcher_.watch_orphan(guard.id, out.file->get());
   if (!watch) return;
   const Time until = Clock::now() + kOpenedBy;
-  guard.closed = LaneGuard::Closed{{std::move(out.file), guard.documents}, *watch, std::move(out.bytes), until};
+  guard.closed = LaneGuard::Closed{
+      {std::move(out.file), guard.documents, guard.guarded.seen.linked()}, *watch, std::move(out.bytes), until};
   if (is_written_late(guard)) orphan_closed(guard, *watch);  // opened, and maybe closed, before the watch
 }
 
@@ -165,6 +166,7 @@ void LaneLoop::orphan_closed(LaneGuard& guard, int watch) {
   guard.orphans.erase(found);
   watcher_.forget_orphan(watch);
   auto bytes = read_whole(orphan.file->get());
+  if (orphan.through_link && is_private(orphan.file->get())) return;
   // A newer document than the one that he was writing is what counts.
   if (!bytes || orphan.document != guard.documents || !guard.guarded.memory.document) return;
   Event event;

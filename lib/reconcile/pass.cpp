@@ -115,7 +115,16 @@ class Pass {
     return !finished_ && !ours_;
   }
 
-  bool is_begun() const { return learnable_ && options_.how == How::written && outcome_.decision.content.filled; }
+  // A rename is whole; but a script may have emptied the file right behind it, before the look. Who writes a file
+  // without servers at once says in its first line who he is.
+  bool is_begun() const {
+    const Content& content = outcome_.decision.content;
+    if (!learnable_ || !content.filled) return false;
+    const std::string& bytes = guarded_.seen.bytes;
+    const bool says_who = !bytes.empty() && (bytes.front() == '#' || bytes.front() == ';');
+    const bool only_begun = !says_who && content.read.nameservers.empty();
+    return options_.how == How::written || (options_.how == How::renamed && only_begun);
+  }
 
   bool keep() {
     if (std::string taken = options_.taken ? options_.taken(guarded_.seen) : std::string{}; !taken.empty()) {

@@ -27,8 +27,8 @@ Document document_of(const Leftover& left) {
   return document;
 }
 
-void take_in(Guarded& guarded, Files& files, const PassOptions& options, const Place& place) {
-  const auto left = files.leftover(place);
+void take_in(Guarded& guarded, Files& files, const PassOptions& options, const Place& place, bool through_link) {
+  const auto left = files.leftover(place, through_link);
   if (!left) return;
   const bool file = left->kind == NodeKind::file && guarded.seen.kind == NodeKind::file;
   if (file && restoring_gives_what_stands(guarded, files, options, left->text)) {
@@ -70,6 +70,7 @@ Replacement give_back(const Guarded& guarded, const Document& document) {
   back.label = document.label;
   back.in_place = guarded.policy.write == WriteMode::in_place;
   back.remove = document.kind == Document::Kind::absent;
+  back.through_link = seen.linked() && !at_name && (document.mode & S_IROTH) != 0;
   return back;
 }
 
@@ -79,8 +80,9 @@ void take_in_leftover(Guarded& guarded, Files& files, const PassOptions& options
   if (!guarded.policy.enforce) return;  // who only observes removes nothing
   guarded.seen = files.observe(guarded.policy.path);
   if (!guarded.seen.chain.reached_name()) return;
-  take_in(guarded, files, options, guarded.seen.name());
-  if (guarded.seen.chain.complete && guarded.seen.linked()) take_in(guarded, files, options, guarded.seen.target());
+  take_in(guarded, files, options, guarded.seen.name(), false);
+  if (guarded.seen.chain.complete && guarded.seen.linked())
+    take_in(guarded, files, options, guarded.seen.target(), true);
 }
 
 Result<Released> release(Guarded& guarded, Files& files) {

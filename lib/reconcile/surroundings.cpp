@@ -196,6 +196,7 @@ Replacement replacement_for(const Guarded& guarded, const Decision& decision) {
   wanted.label = decision.label;
   wanted.in_place = guarded.policy.write == WriteMode::in_place;
   wanted.only_attributes = decision.only_attributes;
+  wanted.through_link = seen.linked() && !decision.at_name;
   return wanted;
 }
 

@@ -27,7 +27,7 @@ class DiskFiles final : public Files {
   /// What would refuse this, as far as a look without writing can tell: attributes, mounts, what stands in the way.
   /// Never whether whoever looks has the rights. Empty: nothing known.
   [[nodiscard]] std::string foreseen_refusal(const Replacement& wanted);
-  std::optional<Leftover> leftover(const Place& place) override;
+  std::optional<Leftover> leftover(const Place& place, bool through_link) override;
   void discard_leftover(const Place& place) override;
   void tidy() override;
   [[nodiscard]] bool selinux() const override { return selinux_; }
@@ -75,6 +75,9 @@ void make_durable(const Place& place);
 
 /// Reads at most 1 MiB and one byte more from the start of an open file.
 [[nodiscard]] Result<std::string> read_whole(int fd);
+
+/// Not everyone may read it; asked behind a reading, as who writes a secret makes the file private before.
+[[nodiscard]] bool is_private(int fd);
 
 /// security.selinux of an open file, empty if none.
 [[nodiscard]] std::string read_label(int fd);

@@ -47,6 +47,7 @@ struct Replacement {
   bool in_place = false;
   bool only_attributes = false;  ///< mode and label alone: no content is touched
   bool remove = false;           ///< nothing shall stand there
+  bool through_link = false;     ///< a link leads there: what comes out and not everyone may read stays unread
   /// Asked at the last moment, when what comes before has taken its time: true where nothing may be written any more.
   /// The Error's code is ECANCELED then.
   std::function<bool()> too_late;
@@ -98,7 +99,8 @@ class Files {
   /// What still refuses a write, told without trying: immutable and append-only files. Empty: nothing known.
   virtual std::string standing_refusal(const Place& place) = 0;
   /// The temporary file that a killed guardian left beside `place`.
-  virtual std::optional<Leftover> leftover(const Place& place) = 0;
+  /// `through_link`: what not everyone may read isn't read (kind unreadable).
+  virtual std::optional<Leftover> leftover(const Place& place, bool through_link) = 0;
   virtual void discard_leftover(const Place& place) = 0;
   /// Tries again to remove what couldn't be removed before.
   virtual void tidy() = 0;

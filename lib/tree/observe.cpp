@@ -39,8 +39,10 @@ void fill(Seen& seen, int fd, bool selinux) {
   seen.kind = kind_of(seen.info.st_mode);
   if (overtaken(seen)) return fail(seen, ESTALE);
   if (seen.kind != NodeKind::file) return;
+  if (is_hidden(seen)) return fail(seen, EACCES);
   auto bytes = read_whole(fd);
   if (!bytes) return fail(seen, bytes.error().code);
+  if (seen.linked() && is_private(fd)) return fail(seen, EACCES);
   seen.bytes = std::move(*bytes);
   if (selinux) seen.label = read_label(fd);
 }
@@ -130,7 +132,7 @@ Seen DiskFiles::follow(const std::string& path, const Seen& before) {
   Seen seen;
   seen.chain = std::move(*chain);
   read_file(seen, selinux_);
-  return seen.kind == NodeKind::file && !is_hidden(seen) ? seen : observe(path);
+  return seen.kind == NodeKind::file ? seen : observe(path);
 }
 
 GlobMatch DiskFiles::expand(const std::string& pattern, const std::function<void(Chain)>& looked_in) {
@@ -166,6 +168,11 @@ Result<std::string> read_whole(int fd) {
     if (static_cast<std::size_t>(got) < want) break;  // a regular file gives all it has
   }
   return bytes;
+}
+
+bool is_private(int fd) {
+  struct stat info {};
+  return ::fstat(fd, &info) != 0 || (info.st_mode & S_IROTH) == 0;
 }
 
 std::string read_label(int fd) {

@@ -65,7 +65,7 @@ struct CameOut {
   bool open = false;  // somebody has it open for writing
 };
 
-CameOut look_at(const Place& place, const std::string& name) {
+CameOut look_at(const Place& place, const std::string& name, bool through_link) {
   CameOut out;
   const int dir = place.directory->get();
   if (::fstatat(dir, name.c_str(), &out.info, AT_SYMLINK_NOFOLLOW) != 0) return out;
@@ -78,12 +78,15 @@ CameOut look_at(const Place& place, const std::string& name) {
   }
   out.kind = S_ISDIR(out.info.st_mode) ? NodeKind::directory : NodeKind::other;
   if (!S_ISREG(out.info.st_mode)) return out;
+  out.kind = NodeKind::unreadable;
+  if (through_link && (out.info.st_mode & S_IROTH) == 0) return out;
   out.file = share(::openat(dir, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   // Asked before it is read: a writer who closes it in between has written all of what is read.
   out.open = *out.file && probe_writer(out.file->get()) == WriterOpen::yes;
   auto bytes = *out.file ? read_whole(out.file->get()) : Result<std::string>(std::string{});
-  out.kind = bytes ? NodeKind::file : NodeKind::unreadable;
-  if (bytes) out.text = std::move(*bytes);
+  if (!bytes || (through_link && is_private(out.file->get()))) return out;
+  out.kind = NodeKind::file;
+  out.text = std::move(*bytes);
   return out;
 }
 
@@ -108,7 +111,7 @@ Swap put_back(const Place& place, const std::string& temporary, const Replacemen
   there.kind = wanted.make_link ? NodeKind::link : NodeKind::file;
   there.text = wanted.content;
   for (int turn = 0; turn < kTurns && rename2(place, temporary, place.name, kExchange) == 0; ++turn) {
-    CameOut out = look_at(place, temporary);
+    CameOut out = look_at(place, temporary, wanted.through_link);
     if (out.kind == there.kind && out.text == there.text) break;
     there = std::exchange(back, std::move(out));
   }
@@ -117,9 +120,10 @@ Swap put_back(const Place& place, const std::string& temporary, const Replacemen
 
 Swap after_exchange(const Replacement& wanted, const std::string& temporary) {
   const Place& place = wanted.place;
-  CameOut out = look_at(place, temporary);
+  CameOut out = look_at(place, temporary, wanted.through_link);
   const bool as_judged = is_as_judged(out, wanted);
-  const bool can_learn = out.kind == NodeKind::file && wanted.judged_kind == NodeKind::file;
+  // An empty one is what somebody has begun: what he appends must not come behind ours.
+  const bool can_learn = out.kind == NodeKind::file && wanted.judged_kind == NodeKind::file && !out.text.empty();
   if (!as_judged && !can_learn) return put_back(place, temporary, wanted, std::move(out));
   Swap swap;
   swap.out = as_judged ? Swap::Out::as_judged : Swap::Out::newer;
@@ -142,7 +146,7 @@ Result<Swap> remove_node(const Replacement& wanted, const std::string& temporary
     swap.out = Swap::Out::put_back;
     return swap;
   }
-  const CameOut out = look_at(place, temporary);
+  const CameOut out = look_at(place, temporary, wanted.through_link);
   if (!is_as_judged(out, wanted)) {
     swap.out = Swap::Out::put_back;
     if (rename2(place, temporary, place.name, kNoReplace) == 0) return swap;
@@ -164,7 +168,7 @@ Result<Swap> plain_rename(const Replacement& wanted, const std::string& temporar
   const Place& place = wanted.place;
   Swap swap;
   swap.way = Swap::Way::renamed;
-  const CameOut now = look_at(place, place.name);
+  const CameOut now = look_at(place, place.name, wanted.through_link);
   if (!is_as_judged(now, wanted)) return step_aside(place, temporary);
   const int dir = place.directory->get();
   if (::renameat(dir, temporary.c_str(), dir, place.name.c_str()) != 0) return failed("rename over", place);
@@ -173,7 +177,7 @@ Result<Swap> plain_rename(const Replacement& wanted, const std::string& temporar
   if (!now.file || !*now.file) return swap;
   if (probe_writer(now.file->get()) == WriterOpen::yes) swap.open = now.file;
   auto bytes = read_whole(now.file->get());  // he may have written and closed it since the last look
-  if (!bytes || *bytes == now.text) return swap;
+  if (!bytes || *bytes == now.text || (wanted.through_link && is_private(now.file->get()))) return swap;
   swap.out = Swap::Out::newer;
   swap.bytes = std::move(*bytes);
   return swap;
@@ -278,8 +282,8 @@ Result<Swap> DiskFiles::replace(const Replacement& wanted) {
   return write_in_place(wanted);  // its own error is the one that can be mended
 }
 
-std::optional<Leftover> DiskFiles::leftover(const Place& place) {
-  CameOut out = look_at(place, temporary_name(place.name));
+std::optional<Leftover> DiskFiles::leftover(const Place& place, bool through_link) {
+  CameOut out = look_at(place, temporary_name(place.name), through_link);
   if (out.kind == NodeKind::absent) return std::nullopt;
   return Leftover{out.kind, std::move(out.text), out.info};
 }

@@ -188,10 +188,13 @@ TEST_CASE("what is no TOML") {
             "4:3",
             {"`\xc3\xb6\xc3\x9f"
              "e = 1`",
-             "ASCII outside of strings"});
+             "valid TOML"});
   CHECK(errors_of("\xEF\xBB\xBF[[guard]]\npath = '''\n/\xc3\xa4''' # \xc3\xa4\n").empty());
-  check_one(errors_of("[[guard]]\npath = '/\xc3\xa4'\xef\xbb\xbd\n"), "2:12", {"ASCII outside of strings"});
-  check_one(errors_of("[[guard]]\npath = 1\"/\xd0\xab[\n"), "2:11", {"ASCII outside of strings"});
+  check_one(errors_of("[[guard]]\npath = '/\xc3\xa4'\xef\xbb\xbd\n"), "2:12", {"valid TOML"});
+  // Letters beyond ASCII where toml++ 3.3 looks for a blank: undefined behaviour, which a sanitizer sees.
+  check_one(errors_of("[[guard]]\npath = 1\"/\xd0\xab[\n"), "2:9", {"valid TOML"});
+  check_one(errors_of("[[guard]]\npath = 1\xd0\xab\n"), "2:9", {"valid TOML"});
+  check_one(errors_of("[[guard]]\npath = 1'\"\xd0\xab\n"), "2:9", {"valid TOML"});
   std::string deep;
   for (int i = 0; i < 200'000; ++i) deep += "a.";
   check_one(errors_of(deep + "a = 1"), "1:2002", {"1000 dots"});

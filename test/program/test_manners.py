@@ -274,3 +274,41 @@ def closed_after_its_rename(world):
             os.rename(file.name, world.path())
         wait_for(lambda: f"# {number}:" in world.read() and world.servers() == ["127.0.0.1", "192.0.2.53"],
                  lambda: f"{world.read()!r}")
+
+
+@case()
+def a_script_right_behind_a_rename(world):
+    """BusyBox's udhcpc empties the file and appends line by line; a rename just before doesn't make that whole."""
+    world.configure(guard())
+    world.write(conf("192.0.2.53"))
+    world.start()
+    for number in range(30):
+        first, second = f"192.0.2.{100 + number}", f"198.51.100.{100 + number}"
+        world.rename_in(conf(f"192.0.2.{number + 1}"))
+        open(world.path(), "w").close()
+        for address in (first, second):
+            time.sleep(0.005)  # the script's own rate
+            with open(world.path(), "a") as file:
+                file.write(f"nameserver {address}\n")
+        world.wait_servers(["127.0.0.1", first, second])
+
+
+@case()
+def a_file_that_becomes_private_while_it_is_written(world):
+    """behind a link nothing is published that not everyone may read"""
+    world.configure(guard())
+    target = world.path("/run/resolv.conf")
+    world.write(conf("192.0.2.53"), "/run/resolv.conf")
+    os.symlink("../run/resolv.conf", world.path())
+    world.start()
+    world.wait_servers(["127.0.0.1", "192.0.2.53"])
+    with open(target, "w") as file:
+        file.write(conf("192.0.2.54"))
+        file.flush()
+        world.wait_servers(["127.0.0.1", "192.0.2.54"])  # after `settle`: he goes on writing in what was replaced
+        os.fchmod(file.fileno(), 0o600)
+        file.write("# a secret\nnameserver 192.0.2.66\n")
+    world.rename_in(conf("192.0.2.55"), "/run/resolv.conf")
+    world.wait_servers(["127.0.0.1", "192.0.2.55"])
+    told = [event for event in world.history() if "192.0.2.66" in str(event)]
+    equal(told, [], "the history")

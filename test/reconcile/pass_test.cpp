@@ -190,7 +190,7 @@ TEST_CASE("pass: nothing known, nothing made") {
 TEST_CASE("pass: what is filled in is announced before it is written") {
   World world;
   world.guarded.memory.nameservers.values = servers({"192.0.2.1"});
-  world.files.file(kPath, "search a.example\n");
+  world.files.file(kPath, "# none\nsearch a.example\n");
   CHECK(is<Restored>(world.pass()));
   CHECK(world.files.count("intend " + sha256_hex(world.bytes())) == 1);
   CHECK(world.at("intend") < world.at("replace"));

@@ -45,6 +45,14 @@ TEST_CASE("pass: what was written in place and has no server yet is not finished
     CHECK(world.bytes() == "# nothing yet\n" + restored("192.0.2.1"));
     CHECK(is<Unchanged>(world.pass()));
   }
+  SECTION("begun right behind a rename") {
+    for (const char* begun : {"", "search example.test\n"}) {
+      world.options.how = How::renamed;
+      world.files.file(kPath, begun);
+      CHECK(held(world.pass(), State::settling));
+      CHECK(world.bytes() == begun);
+    }
+  }
   SECTION("renamed in it is finished") {
     world.options.how = How::renamed;
     CHECK(is<Restored>(world.pass()));

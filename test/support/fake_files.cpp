@@ -161,7 +161,7 @@ std::string FakeFiles::standing_refusal(const Place&) {
   return standing_text;
 }
 
-std::optional<Leftover> FakeFiles::leftover(const Place& place) {
+std::optional<Leftover> FakeFiles::leftover(const Place& place, bool /*through_link*/) {
   const auto found = leftovers.find(path_of(place));
   return found == leftovers.end() ? std::nullopt : std::optional(found->second);
 }

@@ -60,7 +60,7 @@ class FakeFiles final : public Files {
   Result<Swap> replace(const Replacement& wanted) override;
   std::string refusal(const Place& place, const Error& error) override;
   std::string standing_refusal(const Place& place) override;
-  std::optional<Leftover> leftover(const Place& place) override;
+  std::optional<Leftover> leftover(const Place& place, bool through_link) override;
   void discard_leftover(const Place& place) override;
   void tidy() override {}
   [[nodiscard]] bool selinux() const override { return with_selinux; }

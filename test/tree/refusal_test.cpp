@@ -217,10 +217,10 @@ TEST_CASE("leftover: told, discarded, and never in the way") {
   const std::string temporary = "/etc/" + temporary_name("resolv.conf");
   const auto files = root.files();
   const Seen judged = files->observe(kGuarded);
-  CHECK_FALSE(files->leftover(judged.name()));
+  CHECK_FALSE(files->leftover(judged.name(), false));
   SECTION("a file") {
     root.write(temporary, "left", 0640);
-    const auto left = files->leftover(judged.name());
+    const auto left = files->leftover(judged.name(), false);
     REQUIRE(left);
     CHECK(left->kind == NodeKind::file);
     CHECK(left->text == "left");
@@ -228,7 +228,7 @@ TEST_CASE("leftover: told, discarded, and never in the way") {
   }
   SECTION("a link") {
     root.link("elsewhere", temporary);
-    const auto left = files->leftover(judged.name());
+    const auto left = files->leftover(judged.name(), false);
     REQUIRE(left);
     CHECK(left->kind == NodeKind::link);
     CHECK(left->text == "elsewhere");
@@ -236,7 +236,7 @@ TEST_CASE("leftover: told, discarded, and never in the way") {
   SECTION("discarded") {
     root.write(temporary, "left");
     files->discard_leftover(judged.name());
-    CHECK_FALSE(files->leftover(judged.name()));
+    CHECK_FALSE(files->leftover(judged.name(), false));
   }
   REQUIRE(files->replace(replacing(judged, "ours")).has_value());
   CHECK(root.read(kGuarded) == "ours");

@@ -1,3 +1,4 @@
+#include <sys/inotify.h>
 #include <sys/xattr.h>
 
 #include <array>
@@ -84,6 +85,32 @@ TEST_CASE("replace: what can't be learned from stands there again") {
   root.write("/etc/target", "target");
   const auto files = root.files();
   const Seen judged = files->observe(kGuarded);
+  SECTION("a secret, where a link leads to the place: it isn't even opened") {
+    root.write("/etc/secret", "secret", 0600);
+    const FileDescriptor opened(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+    REQUIRE(::inotify_add_watch(opened.get(), (root / "/etc/secret").c_str(), IN_OPEN) >= 0);
+    REQUIRE(::rename((root / "/etc/secret").c_str(), (root / kGuarded).c_str()) == 0);
+    Replacement wanted = replacing(judged, "ours");
+    wanted.through_link = true;
+    const auto swap = files->replace(wanted);
+    REQUIRE(swap.has_value());
+    CHECK(swap->out == Swap::Out::put_back);
+    char event[256];
+    CHECK(::read(opened.get(), event, sizeof event) < 0);
+    CHECK(root.read(kGuarded) == "secret");
+    CHECK((root.info(kGuarded).st_mode & 07777U) == 0600);
+    CHECK(nothing_left_beside(root));
+    return;
+  }
+  SECTION("what a writer has just emptied") {
+    root.write(kGuarded, "");
+    const auto swap = files->replace(replacing(judged, "ours"));
+    REQUIRE(swap.has_value());
+    CHECK(swap->out == Swap::Out::put_back);
+    CHECK(root.read(kGuarded).empty());
+    CHECK(nothing_left_beside(root));
+    return;
+  }
   REQUIRE(::unlink((root / kGuarded).c_str()) == 0);
   SECTION("a link") {
     root.link("target", kGuarded);
