@@ -44,6 +44,10 @@ std::string refuse_node(const Node& node) {
       if (is_failed(node)) return "it can't be looked at: " + Error{node.error, "read", path}.text();
       return "permission: it can't be read, or is reached through a link and not readable by everyone (chmod 0644)";
     case Node::Kind::no_directory:
+      if (node.error == ENOTDIR) {
+        return "missing: something on the way to it is no directory; make it one" +
+               std::string(node.linked ? ", or set link = \"file\"" : "");
+      }
       return "missing: the directory it belongs in doesn't exist and is never made by us; make it" +
              std::string(node.linked ? ", or set link = \"file\"" : "");
     case Node::Kind::loop:

@@ -34,10 +34,9 @@ int rename2(const Place& place, const std::string& from, const std::string& to, 
   return static_cast<int>(::syscall(SYS_renameat2, dir, from.c_str(), dir, to.c_str(), flags));
 }
 
-// ext4: once the blocks are allocated, the commit that publishes the name waits for the data, which is what its own
-// auto_da_alloc does for a rename-over. Giving it to the disk takes longer than the exchange itself, so it is done when
-// readers are right already: for those microseconds a commit and then a power loss would leave an empty file. Elsewhere
-// (XFS publishes a size of 0 until the data is written) it would be as long as a disk takes, so it is waited for.
+// ext4: blocks allocated and data on its way is what its own auto_da_alloc does for a rename-over. Giving it to the
+// disk takes longer than the exchange itself, so it is done when readers are right already. Elsewhere (XFS publishes a
+// size of 0 until the data is written) it is waited for.
 Sync sync_needed(int fd) {
   struct statfs info {};
   if (::fstatfs(fd, &info) != 0) return Sync::before;

@@ -1,6 +1,8 @@
 // What must change at a path, by what stands there: links, kinds, modes, labels. The content is judged elsewhere.
 #include "lib/policy/decide.hpp"
 
+#include <cerrno>
+
 #include "test/policy/judging.hpp"
 #include "test/support/catch.hpp"
 
@@ -148,6 +150,9 @@ TEST_CASE("decide: link = follow") {
     CHECK(decision.kind == Kind::refuse);
     CHECK(begins(decision.refusal, "missing: "));
     CHECK(decision.refusal.find("link = \"file\"") != std::string::npos);
+    CHECK(decision.refusal.find("doesn't exist") != std::string::npos);
+    c.node.error = ENOTDIR;  // a slash behind a file
+    CHECK(c.decided().refusal.find("is no directory") != std::string::npos);
   }
   SECTION("to a directory, a device, a secret") {
     CHECK(begins(c.of_kind(Node::Kind::directory).decided().refusal, "directory: "));

@@ -1,12 +1,13 @@
 """kill -9 at every single system call of `apply`: the file is the old or the new one, and the next `apply` cleans up.
 And a power loss behind a restore: the file is never empty."""
+import ctypes
 import os
 import pathlib
 import shutil
 import subprocess
 
 from harness import case
-from world import conf, equal, expect, guard
+from world import conf, equal, expect, guard, wait_for
 
 CALLS = 3000  # more than any apply makes
 
@@ -113,7 +114,9 @@ def a_writer_between_the_crash_and_the_next_apply(world):
 
 @case(needs="mountns loop")
 def a_power_loss_behind_a_restore(world):
-    # What stands on the disk after a journal commit (anybody's fsync), before the kernel would write data by itself.
+    # What stands on the disk after a journal commit (anybody's fsync), before the kernel would write data by itself. What
+    # is on its way to the disk is waited for, and nothing else (SYNC_FILE_RANGE_WAIT_BEFORE).
+    wait_before, libc = 1, ctypes.CDLL(None, use_errno=True)
     world.mount_disk()
     os.mkdir(world.path("/lost"))
     world.configure(guard("/disk/resolv.conf"))
@@ -122,6 +125,11 @@ def a_power_loss_behind_a_restore(world):
     for number in range(20):
         world.rename_in(conf(f"192.0.2.{number + 1}"), "/disk/resolv.conf")
         world.wait_servers(["127.0.0.1", f"192.0.2.{number + 1}"], "/disk/resolv.conf")
+        restores = lambda: world.guard_status("/disk/resolv.conf")["restores"]
+        wait_for(lambda: restores() == number + 2, lambda: f"{restores()} restores")  # told when it is through
+        with open(world.path("/disk/resolv.conf")) as file:
+            none = ctypes.c_int64(0)
+            equal(libc.sync_file_range(file.fileno(), none, none, wait_before), 0, "sync_file_range")
         with open(world.path("/disk/other"), "w") as file:
             file.write("x")
             os.fsync(file.fileno())
