@@ -79,6 +79,19 @@ TEST_CASE("replace: what comes out and is still written is handed over open") {
   CHECK(root.read(kGuarded) == "ours");
 }
 
+TEST_CASE("replace: what is emptied and still open isn't put back, as it will change wherever it lies") {
+  const TempRoot root;
+  root.write(kGuarded, "judged");
+  const auto files = root.files();
+  const Seen judged = files->observe(kGuarded);
+  const FileDescriptor writer(::open((root / kGuarded).c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
+  const auto swap = files->replace(replacing(judged, "ours"));
+  REQUIRE(swap.has_value());
+  CHECK(swap->out == Swap::Out::newer);
+  CHECK(swap->open);
+  CHECK(root.read(kGuarded) == "ours");
+}
+
 TEST_CASE("replace: what can't be learned from stands there again") {
   const TempRoot root;
   root.write(kGuarded, "judged");
