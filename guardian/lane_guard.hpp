@@ -43,7 +43,7 @@ struct LaneGuard {
 
   // When it must look without an event.
   std::optional<Time> settle_at, fight_at, pause_ends;
-  std::optional<Time> begun_at;  ///< a writer has begun: when it is looked at him, if he isn't through by then
+  std::optional<Time> begun_at;  ///< a writer has begun: when to look, if he isn't through by then
   bool pause_ended = false;      ///< since the last report
 
   Pace pace;
