@@ -30,8 +30,10 @@ void LaneGuard::note(const Change& change, Time now) {
   const bool was_due = std::exchange(due, true);
   last_change = now;
   // The replaced inode's own events (its link count) come after the rename that tells how: they add nothing to it.
-  // systemd-resolved renames its file before it closes it (resolved-resolv-conf.c): the closing adds nothing either.
-  const bool adds = change.kind != Change::Kind::touched && !(how == How::renamed && change.how == How::written);
+  // systemd-resolved renames its file before it closes it (resolved-resolv-conf.c): a closing alone adds nothing
+  // either.
+  const bool closing = change.kind == Change::Kind::finished && change.how == How::written;
+  const bool adds = change.kind != Change::Kind::touched && !(how == How::renamed && closing);
   if (change.how != How::unknown && (adds || how == How::unknown)) how = change.how;
   if (change.kind != Change::Kind::touched) sure = change.kind == Change::Kind::finished;
   switch (change.kind) {

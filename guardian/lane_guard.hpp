@@ -52,7 +52,7 @@ struct LaneGuard {
 
   // What came out of exchanges and is still open: watch number -> the file, and which document it belongs to.
   struct Orphan {
-    SharedDescriptor file;
+    TakenOut out;
     std::uint64_t document = 0;
     bool through_link = false;  ///< a link led to it: what not everyone may read is nobody's document
     Time again{};               ///< when it is asked without an event whether it is still open
@@ -63,7 +63,6 @@ struct LaneGuard {
   struct Closed {
     Orphan orphan;
     int watch = -1;
-    std::string bytes;
     Time until{};
   };
   std::optional<Closed> closed;

@@ -98,7 +98,7 @@ class LaneLoop {
   void keep_armed(LaneGuard& guard, Report& report);
   void note_place(LaneGuard& guard);
   void keep_open(LaneGuard& guard, Outcome& outcome);
-  void keep_closed(LaneGuard& guard, CameOutClosed&& out);
+  void keep_closed(LaneGuard& guard, TakenOut&& out);
   void let_go_closed(LaneGuard& guard);
   bool is_written_late(LaneGuard& guard);
   void look_at_orphans(LaneGuard& guard, Time now);

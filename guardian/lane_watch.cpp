@@ -99,26 +99,25 @@ void LaneLoop::note_place(LaneGuard& guard) {
 }
 
 void LaneLoop::keep_open(LaneGuard& guard, Outcome& outcome) {
-  for (const SharedDescriptor& file : outcome.still_open) {
+  for (TakenOut& out : outcome.still_open) {
     if (guard.orphans.size() >= kMaxOrphans) {
       watcher_.forget_orphan(guard.orphans.begin()->first);
       guard.orphans.erase(guard.orphans.begin());
     }
-    const auto watch = watcher_.watch_orphan(guard.id, file->get());
+    const auto watch = watcher_.watch_orphan(guard.id, out.file->get());
     if (!watch) continue;
-    guard.orphans[*watch] = {file, guard.documents, guard.guarded.seen.linked()};
+    guard.orphans[*watch] = {std::move(out), guard.documents, guard.guarded.seen.linked()};
     orphan_closed(guard, *watch);  // he may have closed it before the watch
   }
   if (outcome.closed) keep_closed(guard, std::move(*outcome.closed));
 }
 
-void LaneLoop::keep_closed(LaneGuard& guard, CameOutClosed&& out) {
+void LaneLoop::keep_closed(LaneGuard& guard, TakenOut&& out) {
   let_go_closed(guard);
   const auto watch = watcher_.watch_orphan(guard.id, out.file->get());
   if (!watch) return;
   const Time until = Clock::now() + kOpenedBy;
-  guard.closed = LaneGuard::Closed{
-      {std::move(out.file), guard.documents, guard.guarded.seen.linked()}, *watch, std::move(out.bytes), until};
+  guard.closed = LaneGuard::Closed{{std::move(out), guard.documents, guard.guarded.seen.linked()}, *watch, until};
   if (is_written_late(guard)) orphan_closed(guard, *watch);  // opened, and maybe closed, before the watch
 }
 
@@ -141,10 +140,10 @@ void LaneLoop::look_at_orphans(LaneGuard& guard, Time now) {
 
 // Somebody has opened what came out closed: from now on it is as if he had had it open.
 bool LaneLoop::is_written_late(LaneGuard& guard) {
-  const int fd = guard.closed->orphan.file->get();
+  const int fd = guard.closed->orphan.out.file->get();
   if (probe_writer(fd) != WriterOpen::yes) {
     const auto bytes = read_whole(fd);
-    if (!bytes || *bytes == guard.closed->bytes) return false;
+    if (!bytes || *bytes == guard.closed->orphan.out.bytes) return false;
   }
   guard.orphans[guard.closed->watch] = std::move(guard.closed->orphan);
   guard.closed.reset();
@@ -157,7 +156,7 @@ void LaneLoop::orphan_closed(LaneGuard& guard, int watch) {
   if (found == guard.orphans.end()) return;
   // Somebody else still writes; or the kernel isn't through with him: IN_CLOSE_WRITE comes before the file counts as
   // closed (__fput()), and no other event follows. So it is asked again.
-  if (probe_writer(found->second.file->get()) == WriterOpen::yes) {
+  if (probe_writer(found->second.out.file->get()) == WriterOpen::yes) {
     found->second.wait = std::clamp(2 * found->second.wait, kAskAgain, kAskAgainMost);
     found->second.again = Clock::now() + found->second.wait;
     return;
@@ -165,8 +164,8 @@ void LaneLoop::orphan_closed(LaneGuard& guard, int watch) {
   const LaneGuard::Orphan orphan = std::move(found->second);
   guard.orphans.erase(found);
   watcher_.forget_orphan(watch);
-  auto bytes = read_whole(orphan.file->get());
-  if (orphan.through_link && is_private(orphan.file->get())) return;
+  auto bytes = read_whole(orphan.out.file->get());
+  if (orphan.through_link && is_private(orphan.out.file->get())) return;
   // A newer document than the one that he was writing is what counts.
   if (!bytes || orphan.document != guard.documents || !guard.guarded.memory.document) return;
   Event event;
@@ -174,10 +173,10 @@ void LaneLoop::orphan_closed(LaneGuard& guard, int watch) {
   event.path = guard.guarded.policy.path;
   event.how = How::written;
   event.before = guard.guarded.memory.document->bytes;
-  event.after = *bytes;
   event.reason = "its writer closed a file that was replaced meanwhile";
+  learn_late(guard.guarded, orphan.out.bytes, *bytes);
+  event.after = guard.guarded.memory.document->bytes;
   const bool changed = event.before != event.after;
-  learn_late(guard.guarded, *bytes);
   guard.due = guard.structure = guard.must_report = true;
   if (!changed) return;
   ++guard.status.rewrites;

@@ -46,8 +46,8 @@ struct Interrupted {
   std::string reason;
 };
 
-/// What came out of the last exchange, where nobody had it open, and what stood in it.
-struct CameOutClosed {
+/// What came out of an exchange, and what stood in it then.
+struct TakenOut {
   SharedDescriptor file;
   std::string bytes;
 };
@@ -57,8 +57,8 @@ struct Outcome {
   Decision decision;          ///< the last one
   std::vector<Event> events;  ///< what the history gets; `generation` is not filled in
   bool memory_changed = false;
-  std::vector<SharedDescriptor> still_open;  ///< came out of exchanges, their writers have them open
-  std::optional<CameOutClosed> closed;       ///< who had found its name just before the exchange may open it yet
+  std::vector<TakenOut> still_open;  ///< their writers have them open
+  std::optional<TakenOut> closed;    ///< the last one: who had found its name just before the exchange may open it yet
 
   [[nodiscard]] bool holds() const {
     return std::holds_alternative<Unchanged>(result) || std::holds_alternative<Restored>(result);

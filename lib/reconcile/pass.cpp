@@ -51,10 +51,19 @@ class Pass {
     fresh_ = !guarded_.looked || !is_content_of(guarded_.known, guarded_.seen);
     ours_ = is_ours(guarded_, fresh_);
     if (ours_ && guarded_.half) outcome_.memory_changed = true;
+    if (ours_) guarded_.appended_to.reset();
+    guarded_.left = what_is_left();
     const auto& document = guarded_.memory.document;
     learnable_ = !ours_ && (fresh_ || (document && !document->finished));
     finished_ = options_.finished;
     open_ = false;
+  }
+
+  // Who makes the file anew may say what we had said; who wrote into ours, or copied our comment, has added to it.
+  std::optional<std::string> what_is_left() const {
+    auto left = ours_ ? std::nullopt : appended_to_ours(guarded_);
+    const bool added = options_.how == How::written || writes_ != 0 || (left && is_copy_of_ours(guarded_.seen.bytes));
+    return added ? std::move(left) : std::nullopt;
   }
 
   // Two system calls that a finished write needn't wait for: who still has it open then is asked of what came out.
@@ -106,24 +115,13 @@ class Pass {
     return write();
   }
 
-  // Deleted, made, truncated or still open: replacing it now would lose what its writer is about to write. So is what
-  // was written in place, closed and has no server yet: scripts empty the file and append line by line (BusyBox's
-  // udhcpc), and what we filled in meanwhile would stand in front of their first line.
+  // Deleted, made, truncated or still open: replacing it now would lose what its writer is about to write. A script
+  // that has emptied the file and closed it (BusyBox's udhcpc) loses nothing: what it appends to ours is added to its
+  // own.
   bool unfinished() const {
-    if (open_ || is_begun()) return true;
+    if (open_) return true;
     if (guarded_.seen.kind == NodeKind::absent) return guarded_.looked && guarded_.was_there;
     return !finished_ && !ours_;
-  }
-
-  // A rename is whole; but a script may have emptied the file right behind it, before the look. Who writes a file
-  // without servers at once says in its first line who he is.
-  bool is_begun() const {
-    const Content& content = outcome_.decision.content;
-    if (!learnable_ || !content.filled) return false;
-    const std::string& bytes = guarded_.seen.bytes;
-    const bool says_who = !bytes.empty() && (bytes.front() == '#' || bytes.front() == ';');
-    const bool only_begun = !says_who && content.read.nameservers.empty();
-    return options_.how == How::written || (options_.how == How::renamed && only_begun);
   }
 
   bool keep() {
@@ -257,14 +255,13 @@ class Pass {
   void took(const Swap& swap) {
     // What an earlier turn took out is older than what came out now: its end is no news.
     if (swap.out == Swap::Out::newer) outcome_.still_open.clear();
-    if (swap.open) outcome_.still_open.push_back(swap.open);
+    if (swap.open) outcome_.still_open.push_back(taken_out(swap, swap.open));
     if (swap.out == Swap::Out::put_back) return;
     outcome_.closed.reset();
-    if (swap.closed) {
-      outcome_.closed = {swap.closed, swap.out == Swap::Out::newer ? swap.bytes : guarded_.seen.bytes};
-    }
+    if (swap.closed) outcome_.closed = taken_out(swap, swap.closed);
     ++writes_;
     guarded_.half.reset();
+    guarded_.appended_to.reset();
     const Decision& decision = outcome_.decision;
     if (decision.at_name) take_link(guarded_);
     outcome_.memory_changed = true;
@@ -278,7 +275,7 @@ class Pass {
     // A writer was faster than us, and his file came out: his is the document now, and it's judged in the next turn.
     Document document;
     document.kind = Document::Kind::file;
-    document.bytes = swap.bytes;
+    document.bytes = newer_document(swap);
     document.mode = swap.info.st_mode & 07777U;
     document.uid = swap.info.st_uid;
     document.gid = swap.info.st_gid;
@@ -291,6 +288,17 @@ class Pass {
     outcome_.events.push_back(std::move(event));
     guarded_.memory.document = std::move(document);
     renew_source_addresses(guarded_);
+  }
+
+  TakenOut taken_out(const Swap& swap, const SharedDescriptor& file) const {
+    return {file, swap.out == Swap::Out::newer ? swap.bytes : guarded_.seen.bytes};
+  }
+
+  // What was appended to the judged file since the look is added to what was learned of it.
+  std::string newer_document(const Swap& swap) const {
+    const bool same = swap.info.st_ino == guarded_.seen.info.st_ino && swap.info.st_dev == guarded_.seen.info.st_dev;
+    auto left = same ? with_appended(standing_document(guarded_), guarded_.seen.bytes, swap.bytes) : std::nullopt;
+    return left ? std::move(*left) : swap.bytes;
   }
 
   template <class Result>
@@ -322,11 +330,13 @@ Decision look_and_decide(Guarded& guarded, Files& files, const PassOptions& opti
   return Pass(guarded, files, options).judge_only();
 }
 
-void learn_late(Guarded& guarded, const std::string& bytes) {
+void learn_late(Guarded& guarded, std::string_view before, std::string_view bytes) {
+  guarded.appended_to.reset();
+  auto left = with_appended(standing_document(guarded), before, bytes);
   if (!guarded.memory.document) guarded.memory.document.emplace();
   Document& document = *guarded.memory.document;
   document.kind = Document::Kind::file;
-  document.bytes = bytes;
+  document.bytes = left ? std::move(*left) : std::string(bytes);
   document.finished = true;
   document.removed = false;
   renew_source_addresses(guarded);

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lib/reconcile/outcome.hpp"
@@ -21,10 +22,12 @@ struct HalfWritten {
 struct Guarded {
   Policy policy;
   Memory memory;
-  std::optional<std::string> written;  ///< the bytes of our last write, where they are known
-  std::optional<HalfWritten> half;     ///< our last write, where it failed
-  Seen seen;                           ///< the last look
-  std::optional<std::string> known;    ///< the content that the last look found; nullopt: none, or not looked yet
+  std::optional<std::string> written;      ///< the bytes of our last write, where they are known
+  std::optional<HalfWritten> half;         ///< our last write, where it failed
+  Seen seen;                               ///< the last look
+  std::optional<std::string> left;         ///< what the writer has left, where he appended to what we had written
+  std::optional<std::string> appended_to;  ///< the document before that
+  std::optional<std::string> known;        ///< the content that the last look found; nullopt: none, or not looked yet
   bool looked = false;
   bool was_there = false;                             ///< the last look found a file
   std::vector<Chain> other_chains;                    ///< of upstream files and of link_to's target: to be watched too
@@ -58,8 +61,8 @@ struct PassOptions {
 /// Looks and decides, changes nothing: what `check` prints.
 [[nodiscard]] Decision look_and_decide(Guarded& guarded, Files& files, const PassOptions& options);
 
-/// What a writer went on writing into a file that came out of an exchange: it becomes the document.
-void learn_late(Guarded& guarded, const std::string& bytes);
+/// What a writer went on writing into a file that came out of an exchange with `before` in it: it becomes the document.
+void learn_late(Guarded& guarded, std::string_view before, std::string_view bytes);
 
 /// A temporary file that a killed guardian left: learned from if it is the newest writer's document, then removed.
 void take_in_leftover(Guarded& guarded, Files& files, const PassOptions& options);

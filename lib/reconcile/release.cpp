@@ -91,6 +91,7 @@ Result<Released> release(Guarded& guarded, Files& files) {
     guarded.seen = files.observe(guarded.policy.path);
     const bool ours = is_ours(guarded, true) || is_our_link(guarded);
     const bool edited = !ours && guarded.seen.kind == NodeKind::file && is_copy_of_ours(guarded.seen.bytes);
+    guarded.left = edited ? appended_to_ours(guarded) : std::nullopt;
     if (edited) take_document(guarded, true);
     if ((!ours && !edited) || !guarded.memory.document) return Released::nothing;
     const Document document = without_our_lines(guarded);
@@ -113,7 +114,7 @@ Result<Released> release(Guarded& guarded, Files& files) {
     guarded.memory.written.clear();
     guarded.memory.intended.clear();
     if (swap->out == Swap::Out::newer) {  // a writer came in between: his is what must stand
-      learn_late(guarded, swap->bytes);
+      learn_late(guarded, guarded.seen.bytes, swap->bytes);
       guarded.seen = files.observe(guarded.policy.path);
       guarded.memory.written = sha256_hex(guarded.seen.bytes);
       continue;

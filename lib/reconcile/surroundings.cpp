@@ -91,10 +91,8 @@ Surroundings look_around(Guarded& guarded, Files& files, bool ours) {
     if (is_limit(seen.error)) around.error = seen.error;
     guarded.other_chains.push_back(std::move(seen.chain));
   }
-  const auto& document = guarded.memory.document;
-  const bool stands = document && document->kind != Document::Kind::absent && !document->removed;
-  if (ours && stands) around.document = document->bytes;
-  if (!ours && guarded.seen.kind == NodeKind::file) around.document = guarded.seen.bytes;
+  if (ours) around.document = standing_document(guarded);
+  if (!ours && guarded.seen.kind == NodeKind::file) around.document = guarded.left ? *guarded.left : guarded.seen.bytes;
   return around;
 }
 
@@ -139,6 +137,30 @@ bool is_ours(Guarded& guarded, bool fresh) {
   return true;
 }
 
+std::optional<std::string_view> standing_document(const Guarded& guarded) {
+  const auto& document = guarded.memory.document;
+  const bool stands = document && document->kind != Document::Kind::absent && !document->removed;
+  return stands ? std::optional<std::string_view>(document->bytes) : std::nullopt;
+}
+
+std::optional<std::string> with_appended(std::optional<std::string_view> document, std::string_view before,
+                                         std::string_view bytes) {
+  constexpr std::size_t kMost = 64 * 1024;  // a hook that appends each minute, for years
+  if (before.empty() || !bytes.starts_with(before)) return std::nullopt;
+  std::string left(document.value_or(std::string_view{}));
+  if (left.size() > before.size() + kMost) return std::nullopt;
+  if (bytes.size() == before.size()) return left;
+  if (!left.empty() && !left.ends_with('\n') && before.ends_with('\n')) left.push_back('\n');
+  return left.append(bytes.substr(before.size()));
+}
+
+std::optional<std::string> appended_to_ours(const Guarded& guarded) {
+  if (!guarded.written || guarded.seen.kind != NodeKind::file) return std::nullopt;
+  return with_appended(
+      guarded.appended_to ? std::optional<std::string_view>(*guarded.appended_to) : standing_document(guarded),
+      *guarded.written, guarded.seen.bytes);
+}
+
 void take_document(Guarded& guarded, bool finished) {
   const Seen& seen = guarded.seen;
   auto& document = guarded.memory.document;
@@ -153,11 +175,19 @@ void take_document(Guarded& guarded, bool finished) {
   Document taken;
   taken.kind = seen.linked() && (at_name || seen.kind != NodeKind::file) ? Document::Kind::link : Document::Kind::file;
   if (taken.kind == Document::Kind::link) taken.link_target = seen.chain.name_step().link_text;
-  taken.bytes = seen.bytes;
   taken.mode = seen.info.st_mode & 07777U;
   taken.uid = seen.info.st_uid;
   taken.gid = seen.info.st_gid;
   taken.label = seen.label;
+  if (guarded.left) {
+    if (!guarded.appended_to) guarded.appended_to = standing_document(guarded).value_or(std::string_view{});
+    if (document && document->kind == Document::Kind::file) taken = *document;  // the attributes there are ours
+    taken.removed = false;
+  } else {
+    guarded.appended_to.reset();
+    guarded.written.reset();  // nothing that comes is appended to that any more
+  }
+  taken.bytes = guarded.left ? *guarded.left : seen.bytes;
   taken.finished = finished;
   document = std::move(taken);
   renew_source_addresses(guarded);

@@ -32,7 +32,18 @@ struct Surroundings {
 /// Whether the link that was seen is one that we made.
 [[nodiscard]] bool is_our_link(const Guarded& guarded);
 
-/// What was seen becomes the last writer's document.
+/// The bytes of the last writer's document; nullopt: he left none, or has removed it.
+[[nodiscard]] std::optional<std::string_view> standing_document(const Guarded& guarded);
+
+/// `document` and what `bytes` has behind `before`, the file that was made of it. nullopt: it doesn't begin so, or the
+/// document has grown by more than 64 KiB in this way.
+[[nodiscard]] std::optional<std::string> with_appended(std::optional<std::string_view> document,
+                                                       std::string_view before, std::string_view bytes);
+
+/// The same for what was seen: a writer has appended to what we wrote last.
+[[nodiscard]] std::optional<std::string> appended_to_ours(const Guarded& guarded);
+
+/// What was seen (guarded.left, where he appended to ours) becomes the last writer's document.
 void take_document(Guarded& guarded, bool finished);
 
 /// The document is another one: what source-address-of has stood for since.

@@ -121,10 +121,7 @@ Swap after_exchange(const Replacement& wanted, const std::string& temporary) {
   const Place& place = wanted.place;
   CameOut out = look_at(place, temporary, wanted.through_link);
   const bool as_judged = is_as_judged(out, wanted);
-  // An empty one that nobody has open is what a script has begun: what it appends must not come behind ours. (One that
-  // is open is written into wherever it lies, and learned from at its closing.)
-  const bool begun = out.text.empty() && !out.open;
-  const bool can_learn = out.kind == NodeKind::file && wanted.judged_kind == NodeKind::file && !begun;
+  const bool can_learn = out.kind == NodeKind::file && wanted.judged_kind == NodeKind::file;
   if (!as_judged && !can_learn) return put_back(place, temporary, wanted, std::move(out));
   Swap swap;
   swap.out = as_judged ? Swap::Out::as_judged : Swap::Out::newer;

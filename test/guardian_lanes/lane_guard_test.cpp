@@ -66,4 +66,16 @@ TEST_CASE("note: writing takes nothing from what was due") {
   CHECK(guard.due);
 }
 
+// systemd-resolved renames its file and closes it then; a script may empty it right behind that.
+TEST_CASE("note: how it was changed is told by a writing behind a rename, not by a closing alone") {
+  LaneGuard guard = quiet_guard();
+  guard.how = How::unknown;
+  note(guard, Kind::finished, How::renamed);
+  note(guard, Kind::finished, How::written);
+  CHECK(guard.how == How::renamed);
+  note(guard, Kind::unfinished, How::written);
+  note(guard, Kind::finished, How::written);
+  CHECK(guard.how == How::written);
+}
+
 }  // namespace rg::test

@@ -277,6 +277,23 @@ def closed_after_its_rename(world):
 
 
 @case()
+def a_script_right_behind_a_rename(world):
+    """BusyBox's udhcpc empties the file and appends line by line; a rename just before doesn't make that whole."""
+    world.configure(guard())
+    world.write(conf("192.0.2.53"))
+    world.start()
+    for number in range(30):
+        first, second = f"192.0.2.{100 + number}", f"198.51.100.{100 + number}"
+        world.rename_in(conf(f"192.0.2.{number + 1}"))
+        open(world.path(), "w").close()
+        for address in (first, second):
+            time.sleep(0.005)  # the script's own rate
+            with open(world.path(), "a") as file:
+                file.write(f"nameserver {address}\n")
+        world.wait_servers(["127.0.0.1", first, second])
+
+
+@case()
 def a_file_that_becomes_private_while_it_is_written(world):
     """behind a link nothing is published that not everyone may read"""
     world.configure(guard())

@@ -43,7 +43,7 @@ TEST_CASE("source address: an editor's copy of our own file names it, and it sti
   Host host;
   host.files.file(kPath, theirs("192.0.2.53"));
   CHECK(host.servers() == Texts{"10.0.0.7", "192.0.2.53"});
-  host.files.file(kPath, host.bytes() + "options edns0\n");
+  host.files.file(kPath, "options edns0\n" + host.bytes());
   CHECK(host.servers() == Texts{"10.0.0.7", "192.0.2.53"});
   CHECK(host.guarded.memory.document->bytes.find(kComment) != std::string::npos);
   SECTION("while it runs") {}
