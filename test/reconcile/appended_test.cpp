@@ -66,6 +66,15 @@ TEST_CASE("pass: who makes the file anew may say what we had said") {
     CHECK(world.pass().holds());
     CHECK(world.document() == whole + "# more\n");
   }
+  SECTION("ours is nothing to add to any more") {
+    const std::string once = world.bytes();
+    world.write(theirs("127.0.0.1") + theirs("192.0.2.5"));
+    CHECK(world.pass().holds());
+    world.options.how = How::written;
+    world.write(once + theirs("192.0.2.9"));
+    CHECK(world.pass().holds());
+    CHECK(world.document() == once + theirs("192.0.2.9"));
+  }
   SECTION("a copy of ours is edited") {
     world.guarded.policy.comment = true;
     world.write("");
@@ -123,7 +132,7 @@ TEST_CASE("release: what was appended stands behind what its writer had left") {
 TEST_CASE("with_appended: a document without a final newline, one that has grown, and what was not appended") {
   CHECK(with_appended("a", "x\n", "x\ny\n") == "a\ny\n");
   CHECK(with_appended("", "x\n", "x\ny") == "y");
-  CHECK(with_appended("a\n", "x\n", "x\n") == "a\n");
+  CHECK(with_appended("a", "x\n", "x\n") == "a");
   CHECK_FALSE(with_appended("a\n", "x\n", "z\ny\n"));
   CHECK_FALSE(with_appended("a\n", "", "y\n"));
   CHECK(with_appended(std::string(64 * 1024, '#'), "x\n", "x\ny"));
