@@ -13,6 +13,7 @@
 #include <array>
 #include <climits>
 #include <cstdio>
+#include <tuple>
 #include <utility>
 
 #include "lib/tree/attributes.hpp"
@@ -102,27 +103,38 @@ Swap step_aside(const Place& place, const std::string& temporary) {
   return swap;
 }
 
+// The same node, and nobody has written into it: what wasn't read (secrets, directories) is told apart by its number.
+bool is_same(const CameOut& a, const CameOut& b) {
+  const auto number = [](const struct stat& info) {
+    return std::tuple(info.st_dev, info.st_ino, info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+  };
+  const bool known = a.info.st_ino != 0 && b.info.st_ino != 0;
+  return a.kind == b.kind && a.text == b.text && (!known || number(a.info) == number(b.info));
+}
+
 // A node that a writer made meanwhile and that we can't learn from goes back to its place. What comes out must be what
 // we had put there; else it is something newer still, which goes back in turn.
-Swap put_back(const Place& place, const std::string& temporary, const Replacement& wanted, CameOut back) {
+Swap put_back(const Replacement& wanted, const std::string& temporary, const New& made, CameOut back) {
   constexpr int kTurns = 1000;  // no writer is faster than so many exchanges
+  const Place& place = wanted.place;
   CameOut there;
   there.kind = wanted.make_link ? NodeKind::link : NodeKind::file;
   there.text = wanted.content;
+  if (made.file) (void)::fstat(made.file.get(), &there.info);  // a link of ours is known by its text
   for (int turn = 0; turn < kTurns && rename2(place, temporary, place.name, kExchange) == 0; ++turn) {
     CameOut out = look_at(place, temporary, wanted.through_link);
-    if (out.kind == there.kind && out.text == there.text) break;
+    if (is_same(out, there)) break;
     there = std::exchange(back, std::move(out));
   }
   return step_aside(place, temporary);
 }
 
-Swap after_exchange(const Replacement& wanted, const std::string& temporary) {
+Swap after_exchange(const Replacement& wanted, const std::string& temporary, const New& made) {
   const Place& place = wanted.place;
   CameOut out = look_at(place, temporary, wanted.through_link);
   const bool as_judged = is_as_judged(out, wanted);
   const bool can_learn = out.kind == NodeKind::file && wanted.judged_kind == NodeKind::file;
-  if (!as_judged && !can_learn) return put_back(place, temporary, wanted, std::move(out));
+  if (!as_judged && !can_learn) return put_back(wanted, temporary, made, std::move(out));
   Swap swap;
   swap.out = as_judged ? Swap::Out::as_judged : Swap::Out::newer;
   if (!as_judged) swap.bytes = std::move(out.text);
@@ -199,7 +211,7 @@ Result<Swap> swap_in(const Replacement& wanted, const std::string& temporary, co
   if (wanted.judged_kind == NodeKind::absent) return create(wanted, temporary, made);
   if (rename2(wanted.place, temporary, wanted.place.name, kExchange) == 0) {
     became_visible(wanted, made);
-    return after_exchange(wanted, temporary);
+    return after_exchange(wanted, temporary, made);
   }
   if (errno == EINVAL || errno == ENOSYS) return plain_rename(wanted, temporary, made);
   if (errno == ENOENT) return step_aside(wanted.place, temporary);  // it was there when it was judged

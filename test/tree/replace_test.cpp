@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <functional>
+#include <string>
 #include <thread>
 
 #include "test/support/catch.hpp"
@@ -272,8 +274,8 @@ TEST_CASE("replace: removing takes away what was judged and nothing else") {
   CHECK(nothing_left_beside(root));
 }
 
-// What came out is put back in turn while the writer goes on: whatever the order, his last link is the one that stands.
-TEST_CASE("replace: links that come while one is put back are never exchanged for an older one") {
+// What came out is put back in turn while the writer goes on: whatever the order, his last node is the one that stands.
+TEST_CASE("replace: nodes that come while one is put back are never exchanged for an older one") {
   const TempRoot root;
   root.link("0", kGuarded);
   const auto files = root.files();
@@ -281,19 +283,27 @@ TEST_CASE("replace: links that come while one is put back are never exchanged fo
   wanted.judged_kind = NodeKind::link;
   wanted.judged_link = "judged long ago";
   const std::string name = root / kGuarded, temporary = name + ".new";
+  std::function<void(int)> make = [&](int i) { (void)!::symlink(std::to_string(i).c_str(), temporary.c_str()); };
+  std::function<std::string()> stands = [&] { return root.link_text(kGuarded); };
+  SECTION("links") {}
+  SECTION("secrets, all alike where they aren't read") {
+    wanted.through_link = true;
+    make = [&](int i) { root.write("/etc/resolv.conf.new", std::to_string(i), 0600); };
+    stands = [&] { return root.read(kGuarded); };
+  }
   int older = 0;
   for (int last = 1000; last <= 30'000; last += 1000) {
     std::atomic<bool> through = false;
     std::thread writer([&] {
       for (int i = last - 999; i <= last; ++i) {
-        (void)!::symlink(std::to_string(i).c_str(), temporary.c_str());
+        make(i);
         (void)!::rename(temporary.c_str(), name.c_str());
       }
       through = true;
     });
     while (!through) (void)files->replace(wanted);
     writer.join();
-    older += root.link_text(kGuarded) == std::to_string(last) ? 0 : 1;
+    older += stands() == std::to_string(last) ? 0 : 1;
   }
   CHECK(older == 0);
 }
